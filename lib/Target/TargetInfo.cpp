@@ -1,0 +1,98 @@
+//===- TargetInfo.cpp - What a chip can do ---------------------------------*-
+//C++ -*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PagedAttn/Target/TargetInfo.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::pa;
+
+namespace {
+struct ChipRow {
+  const char *Name;
+  unsigned Id, WaveSize, LdsBytes;
+  bool Fp8Fnuz, HasScaledMma;
+  unsigned NumCus, SimdsPerCu, VgprsPerLane, NumRecordsBits, LoadToLdsWidths;
+  bool HasTensorDma, HasPermlaneSwap;
+};
+struct ChipMmaRow {
+  unsigned ChipId, Rank, MmaId;
+};
+
+#define GET_ChipTable_IMPL
+#define GET_ChipMmaTable_IMPL
+#include "PagedAttn/Target/Targets.inc"
+} // namespace
+
+namespace mlir::pa {
+/// Fills TargetInfo from the generated rows, once.
+struct ChipTableReader {
+  SmallVector<TargetInfo> chips;
+  SmallVector<StringRef> names;
+
+  ChipTableReader() {
+    for (const ChipRow &row : ChipTable) {
+      TargetInfo info;
+      info.name = row.Name;
+      info.waveSize = row.WaveSize;
+      info.ldsBytes = row.LdsBytes;
+      info.isFp8Fnuz = row.Fp8Fnuz;
+      info.hasScaledMma = row.HasScaledMma;
+      info.numCus = row.NumCus;
+      info.simdsPerCu = row.SimdsPerCu;
+      info.vgprsPerLane = row.VgprsPerLane;
+      info.numRecordsBits = row.NumRecordsBits;
+      info.loadToLdsWidths = row.LoadToLdsWidths;
+      info.hasTensorDma = row.HasTensorDma;
+      info.hasPermlaneSwap = row.HasPermlaneSwap;
+      SmallVector<ChipMmaRow> rows;
+      for (const ChipMmaRow &mma : ChipMmaTable)
+        if (mma.ChipId == row.Id)
+          rows.push_back(mma);
+      llvm::sort(rows, [](const ChipMmaRow &a, const ChipMmaRow &b) {
+        return a.Rank < b.Rank;
+      });
+      for (const ChipMmaRow &mma : rows)
+        info.mmas.push_back(static_cast<MmaId>(mma.MmaId));
+      chips.push_back(info);
+      names.push_back(row.Name);
+    }
+  }
+
+  static const ChipTableReader &get() {
+    static const ChipTableReader table;
+    return table;
+  }
+};
+} // namespace mlir::pa
+
+const TargetInfo *TargetInfo::lookup(StringRef chip) {
+  for (const TargetInfo &info : ChipTableReader::get().chips)
+    if (info.name == chip)
+      return &info;
+  return nullptr;
+}
+
+ArrayRef<StringRef> TargetInfo::allChips() {
+  return ChipTableReader::get().names;
+}
+
+std::string TargetInfo::knownChips() {
+  return llvm::join(ChipTableReader::get().names, ", ");
+}
+
+std::optional<MmaId> TargetInfo::selectMma(StringRef aFormat, StringRef bFormat,
+                                           int64_t k) const {
+  for (MmaId id : mmas) {
+    const MmaInfo &mma = getMmaInfo(id);
+    if (mma.aFormat == aFormat && mma.bFormat == bFormat && k % mma.k == 0)
+      return id;
+  }
+  return std::nullopt;
+}
