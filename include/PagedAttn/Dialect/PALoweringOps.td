@@ -13,6 +13,12 @@ include "mlir/Interfaces/InferIntRangeInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+/// I64Attr, but its accessor is signed, as bounds are.
+def PA_SignedI64Attr
+    : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit signed integer"> {
+  let convertFromStorage = "$_self.getValue().getSExtValue()";
+}
+
 def PA_AssumeOp : Op<PA_Dialect, "assume", [
     Pure, AllTypesMatch<["value", "result"]>,
     DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
@@ -33,11 +39,12 @@ def PA_AssumeOp : Op<PA_Dialect, "assume", [
     Constraints:
 
     * (C1) `min` is not above `max`, and both fit the type of the value.
-    * (C2) `divisor` is positive.
+    * (C2) `divisor` is positive and fits the type of the value.
   }];
   let arguments = (ins AnyTypeOf<[Index, I32, I64]>:$value,
-                       OptionalAttr<I64Attr>:$min, OptionalAttr<I64Attr>:$max,
-                       OptionalAttr<I64Attr>:$divisor, UnitAttr:$uniform);
+                       OptionalAttr<PA_SignedI64Attr>:$min,
+                       OptionalAttr<PA_SignedI64Attr>:$max,
+                       OptionalAttr<PA_SignedI64Attr>:$divisor, UnitAttr:$uniform);
   let results = (outs AnyTypeOf<[Index, I32, I64]>:$result);
   let assemblyFormat = "$value attr-dict `:` type($value)";
   let hasVerifier = 1;
