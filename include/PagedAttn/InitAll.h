@@ -1,5 +1,4 @@
-//===- InitAll.h - Registration of everything ------------------------------*-
-//C++ -*-===//
+//===- InitAll.h - Registration of everything -------------------*- C++ -*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,6 +9,7 @@
 #define PAGEDATTN_INITALL_H
 
 #include "PagedAttn/Dialect/PA.h"
+#include "PagedAttn/Transforms/Passes.h"
 
 namespace mlir::pa {
 
@@ -20,8 +20,12 @@ inline void registerAllDialects(DialectRegistry &registry) {
   registerBufferizableOpInterfaceModels(registry);
 }
 
+/// Registers the passes and the named pipelines.
+inline void registerAllPasses() { registerPagedAttnPasses(); }
+
 inline void registerAll(DialectRegistry &registry) {
   registerAllDialects(registry);
+  registerAllPasses();
 }
 
 } // namespace mlir::pa
