@@ -95,6 +95,28 @@ LogicalResult MmaOp::verify() {
       return emitOpError() << vector.name << " of " << stringifyMmaId(getKind())
                            << " must be " << vector.wanted << ", found "
                            << vector.found;
+  const MmaInfo &mma = getMmaInfo(getKind());
+  for (auto [name, scales] : {std::pair(StringRef("a"), getAScales()),
+                              std::pair(StringRef("b"), getBScales())})
+    if (bool(scales) != mma.isScaled())
+      return emitOpError() << "scales of " << name << " must be "
+                           << (mma.isScaled() ? "present" : "absent") << " for "
+                           << stringifyMmaId(getKind());
+  for (auto [name, operand, selector] :
+       {std::tuple(StringRef("a"), MmaOperand::a, getASelect()),
+        std::tuple(StringRef("b"), MmaOperand::b, getBSelect())}) {
+    // One of the four codes of a lane, or one of the lane halves that the
+    // operand leaves.
+    int64_t choices = 1;
+    if (mma.isScaled())
+      choices = mma.scalesPerLane == 1
+                    ? 4
+                    : mma.waveSize / mma.getScaleLanes(operand);
+    if (selector >= static_cast<uint64_t>(choices))
+      return emitOpError() << "scale selector of " << name << " must be below "
+                           << choices << " for " << stringifyMmaId(getKind())
+                           << ", found " << static_cast<int32_t>(selector);
+  }
   return success();
 }
 

@@ -178,7 +178,7 @@ static LogicalResult verifyConfig(PagedLogitsOp op) {
            << "waves must be from 1 to 16, found " << config.getWaves();
   if (config.getSplits() < 1)
     return op.emitOpError()
-           << "splits must be positive, found " << config.getSplits();
+           << "splits must not be negative, found " << config.getSplits();
   return success();
 }
 

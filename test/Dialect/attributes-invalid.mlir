@@ -73,7 +73,7 @@ module attributes {pa.target = #pa.target<"gfx950", num_cus = -1>} {}
 // -----
 
 // expected-error @below {{expected ','}}
-"test.op"() {a = #pa.logits_config<mma = mfma_f32_16x16x32_fp8, waves = 4, splits = 1, query_in_lds = true>} : () -> ()
+"test.op"() {a = #pa.logits_config<mma = mfma_f32_16x16x32_fp8, waves = 4, splits = 1, query = registers>} : () -> ()
 
 // -----
 

@@ -84,6 +84,64 @@ func.func @mma_c1_length_of_acc(%a: vector<32xf8E4M3FN>, %c: vector<8xf32>) {
 
 // -----
 
+func.func @mma_c2_scales_of_a_plain_kind(%a: vector<32xf8E4M3FN>,
+    %c: vector<4xf32>, %s: vector<4xf8E8M0FNU>) {
+  // expected-error @below {{'pa.mma' op scales of a must be absent for mfma_f32_16x16x128_fp8}}
+  %0 = pa.mma mfma_f32_16x16x128_fp8 %a, %a, %c scales(%s[0], %s[0])
+    : vector<32xf8E4M3FN>, vector<32xf8E4M3FN>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @mma_c2_no_scales(%a: vector<32xf8E4M3FN>, %c: vector<4xf32>) {
+  // expected-error @below {{'pa.mma' op scales of a must be present for mfma_scale_f32_16x16x128_fp8}}
+  %0 = pa.mma mfma_scale_f32_16x16x128_fp8 %a, %a, %c
+    : vector<32xf8E4M3FN>, vector<32xf8E4M3FN>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @mma_c3_code_4(%a: vector<32xf8E4M3FN>, %c: vector<4xf32>,
+    %s: vector<4xf8E8M0FNU>) {
+  // expected-error @below {{'pa.mma' op scale selector of b must be below 4 for mfma_scale_f32_16x16x128_fp8, found 4}}
+  %0 = pa.mma mfma_scale_f32_16x16x128_fp8 %a, %a, %c scales(%s[3], %s[4])
+    : vector<32xf8E4M3FN>, vector<32xf8E4M3FN>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @mma_c3_negative_code(%a: vector<32xf8E4M3FN>, %c: vector<4xf32>,
+    %s: vector<4xf8E8M0FNU>) {
+  // expected-error @below {{'pa.mma' op scale selector of a must be below 4 for mfma_scale_f32_16x16x128_fp8, found -1}}
+  %0 = pa.mma mfma_scale_f32_16x16x128_fp8 %a, %a, %c scales(%s[-1], %s[0])
+    : vector<32xf8E4M3FN>, vector<32xf8E4M3FN>, vector<4xf32>
+  return
+}
+
+// -----
+
+// A tile of 32 rows takes the scales of all 32 lanes.
+func.func @mma_c3_second_half_of_32_rows(%a: vector<128xf4E2M1FN>,
+    %b: vector<64xf4E2M1FN>, %c: vector<16xf32>, %s: vector<4xf8E8M0FNU>) {
+  // expected-error @below {{'pa.mma' op scale selector of a must be below 1 for wmma_scale_f32_32x16x128_fp4, found 1}}
+  %0 = pa.mma wmma_scale_f32_32x16x128_fp4 %a, %b, %c scales(%s[1], %s[1])
+    : vector<128xf4E2M1FN>, vector<64xf4E2M1FN>, vector<16xf32>
+  return
+}
+
+// -----
+
+func.func @group_sum_c1_three(%x: f32) {
+  // expected-error @below {{'pa.group_sum' op operands must be 2 or 4, found 3}}
+  %0 = pa.group_sum %x, %x, %x
+  return
+}
+
+// -----
+
 func.func @mma_of_no_kind(%a: vector<32xf8E4M3FN>, %c: vector<4xf32>) {
   // expected-error @below {{unknown matrix instruction 'mfma_f32_3x3x3_fp8'}}
   %0 = pa.mma mfma_f32_3x3x3_fp8 %a, %a, %c

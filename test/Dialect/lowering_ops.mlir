@@ -56,3 +56,20 @@ func.func @mma(%a: vector<32xf8E4M3FN>, %b: vector<32xf8E4M3FN>,
     : vector<32xf8E4M3FN>, vector<32xf8E4M3FN>, vector<4xf32>
   return %0 : vector<4xf32>
 }
+
+// CHECK-LABEL: func @mma_scaled
+func.func @mma_scaled(%a: vector<32xf8E4M3FN>, %w: vector<32xf4E2M1FN>,
+    %c: vector<4xf32>, %s: vector<4xf8E8M0FNU>) -> vector<4xf32> {
+  // CHECK: pa.mma mfma_scale_f32_16x16x128_fp8_fp4 %{{.*}}, %{{.*}}, %{{.*}} scales(%{{.*}}[0], %{{.*}}[3]) : vector<32xf8E4M3FN>, vector<32xf4E2M1FN>, vector<4xf32>
+  %0 = pa.mma mfma_scale_f32_16x16x128_fp8_fp4 %a, %w, %c scales(%s[0], %s[3])
+    : vector<32xf8E4M3FN>, vector<32xf4E2M1FN>, vector<4xf32>
+  return %0 : vector<4xf32>
+}
+
+// CHECK-LABEL: func @group_sum
+func.func @group_sum(%x: f32, %y: f32) -> f32 {
+  // CHECK: pa.group_sum %{{.*}}, %{{.*}}
+  %0 = pa.group_sum %x, %y
+  %1 = pa.group_sum %0, %x, %y, %0
+  return %1 : f32
+}

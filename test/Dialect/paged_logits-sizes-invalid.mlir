@@ -422,7 +422,7 @@ func.func @paged_logits_c10_chunk_96(%q: memref<2x4x64x128xf8E4M3FN>,
     block_table(%block_table : memref<2x16xi32>)
     context_lens(%context_lens : memref<2xi32>)
     outs(%logits : memref<8x1024xf32>)
-    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 96, waves = 4, splits = 2, query_in_lds = false>}
+    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 96, waves = 4, splits = 2, query = lds>}
   return
 }
 
@@ -441,7 +441,7 @@ func.func @paged_logits_c10_chunk_8_of_small_pages(
     block_table(%block_table : memref<2x16xi32>)
     context_lens(%context_lens : memref<2xi32>)
     outs(%logits : memref<8x1024xf32>)
-    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 8, waves = 4, splits = 2, query_in_lds = false>}
+    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 8, waves = 4, splits = 2, query = lds>}
   return
 }
 
@@ -459,7 +459,7 @@ func.func @paged_logits_c10_chunk_0(%q: memref<2x4x64x128xf8E4M3FN>,
     block_table(%block_table : memref<2x16xi32>)
     context_lens(%context_lens : memref<2xi32>)
     outs(%logits : memref<8x1024xf32>)
-    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 0, waves = 4, splits = 2, query_in_lds = false>}
+    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 0, waves = 4, splits = 2, query = lds>}
   return
 }
 
@@ -477,7 +477,7 @@ func.func @paged_logits_c10_waves_0(%q: memref<2x4x64x128xf8E4M3FN>,
     block_table(%block_table : memref<2x16xi32>)
     context_lens(%context_lens : memref<2xi32>)
     outs(%logits : memref<8x1024xf32>)
-    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 0, splits = 2, query_in_lds = false>}
+    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 0, splits = 2, query = lds>}
   return
 }
 
@@ -495,17 +495,17 @@ func.func @paged_logits_c10_waves_17(%q: memref<2x4x64x128xf8E4M3FN>,
     block_table(%block_table : memref<2x16xi32>)
     context_lens(%context_lens : memref<2xi32>)
     outs(%logits : memref<8x1024xf32>)
-    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 17, splits = 2, query_in_lds = false>}
+    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 17, splits = 2, query = lds>}
   return
 }
 
 // -----
 
-func.func @paged_logits_c10_splits_0(%q: memref<2x4x64x128xf8E4M3FN>,
+func.func @paged_logits_c10_splits_negative(%q: memref<2x4x64x128xf8E4M3FN>,
     %keys: memref<?x64x128xf8E4M3FN>, %key_scales: memref<?x64xf32>,
     %weights: memref<8x64xf32>, %block_table: memref<2x16xi32>,
     %context_lens: memref<2xi32>, %logits: memref<8x1024xf32>) {
-  // expected-error @below {{'pa.paged_logits' op splits must be positive, found 0}}
+  // expected-error @below {{'pa.paged_logits' op splits must not be negative, found -1}}
   pa.paged_logits queries(%q : memref<2x4x64x128xf8E4M3FN>)
     keys(%keys : memref<?x64x128xf8E4M3FN>)
     key_scales(%key_scales : memref<?x64xf32>)
@@ -513,6 +513,6 @@ func.func @paged_logits_c10_splits_0(%q: memref<2x4x64x128xf8E4M3FN>,
     block_table(%block_table : memref<2x16xi32>)
     context_lens(%context_lens : memref<2xi32>)
     outs(%logits : memref<8x1024xf32>)
-    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 4, splits = 0, query_in_lds = false>}
+    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 4, splits = -1, query = lds>}
   return
 }
