@@ -176,7 +176,7 @@ static LogicalResult verifyConfig(PagedLogitsOp op) {
   if (config.getWaves() < 1 || config.getWaves() > 16)
     return op.emitOpError()
            << "waves must be from 1 to 16, found " << config.getWaves();
-  if (config.getSplits() < 1)
+  if (config.getSplits() < 0)
     return op.emitOpError()
            << "splits must not be negative, found " << config.getSplits();
   return success();
