@@ -81,3 +81,10 @@ LogicalResult MmaOp::verify() {
                            << vector.found;
   return success();
 }
+
+LogicalResult GroupSumOp::verify() {
+  size_t count = getValues().size();
+  if (count != 2 && count != 4)
+    return emitOpError() << "operands must be 2 or 4, found " << count;
+  return success();
+}

@@ -1,5 +1,5 @@
 //===- TargetInfo.cpp - What a chip can do ---------------------------------*-
-//C++ -*-===//
+// C++ -*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -37,7 +37,11 @@ struct ChipTableReader {
   SmallVector<StringRef> names;
 
   ChipTableReader() {
-    for (const ChipRow &row : ChipTable) {
+    // TableGen emits the rows by record name, which is no order to show.
+    SmallVector<ChipRow> chipRows(std::begin(ChipTable), std::end(ChipTable));
+    llvm::sort(chipRows,
+               [](const ChipRow &a, const ChipRow &b) { return a.Id < b.Id; });
+    for (const ChipRow &row : chipRows) {
       TargetInfo info;
       info.name = row.Name;
       info.waveSize = row.WaveSize;

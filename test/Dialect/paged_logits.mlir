@@ -16,7 +16,7 @@ func.func @memrefs(%q: memref<2x4x64x128xf8E4M3FN>,
     context_lens(%lens : memref<2xi32>) row_ends(%ends : memref<8xi32>)
     outs(%logits : memref<8x1024xf32>)
     {layout = #pa.layout<tiled>, fill = #pa.fill<neg_inf>,
-     config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 4, splits = 2, query_in_lds = false>}
+     config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 4, splits = 2, query = registers>}
   return
 }
 

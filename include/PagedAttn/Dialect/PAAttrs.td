@@ -158,18 +158,23 @@ def PA_LogitsConfigAttr : PA_Attr<"LogitsConfig", "logits_config"> {
   let summary = "how a pa.paged_logits op is tiled";
   let description = [{
     * `mma`: the matrix instruction;
-    * `chunk`: tokens that one workgroup scores between two looks at the block
-      table, a multiple of max(16, page);
+    * `chunk`: tokens in which the context is dealt out to workgroups, a multiple
+      of max(16, page);
     * `waves`: waves of a workgroup;
-    * `splits`: workgroups that share the context of one sequence;
-    * `query_in_lds`: queries are kept in LDS and not in registers.
+    * `splits`: workgroups that share the context of one sequence; 0 leaves it to
+      the launch, which takes as many as fill the chip;
+    * `query`: the queries and weights of a sequence stay in registers, are kept
+      in LDS, or are read from memory for every tile.
 
     `pa-configure` chooses what is absent; what is written by hand is verified
     and kept.
+
+    Example:
+    `#pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 4, splits = 0, query = lds>`.
   }];
   let parameters = (ins EnumParameter<PA_MmaId>:$mma, "int64_t":$chunk,
                         "int64_t":$waves, "int64_t":$splits,
-                        "bool":$query_in_lds);
+                        EnumParameter<PA_QueryPlace>:$query);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -49,6 +49,10 @@ def PA_ActivationKind : PA_I32Enum<"ActivationKind", "activation function", [
     I32EnumAttrCase<"silu", 0>, I32EnumAttrCase<"swiglu", 1>,
     I32EnumAttrCase<"situv2", 2>]>;
 
+def PA_QueryPlace : PA_I32Enum<"QueryPlace", "where a wave finds the queries", [
+    I32EnumAttrCase<"registers", 0>, I32EnumAttrCase<"lds", 1>,
+    I32EnumAttrCase<"memory", 2>]>;
+
 def PA_AddressForm : PA_I32Enum<"AddressForm", "form of a global access", [
     I32EnumAttrCase<"narrow", 0>, I32EnumAttrCase<"rebase", 1>,
     I32EnumAttrCase<"global", 2>]>;

@@ -73,4 +73,28 @@ def PA_MmaOp : Op<PA_Dialect, "mma", [
   let hasVerifier = 1;
 }
 
+def PA_GroupSumOp : Op<PA_Dialect, "group_sum", [Pure]> {
+  let summary = "sum over the lane groups of a wave, one value for each group";
+  let description = [{
+    A wave has one group of 16 lanes for each operand. Group j gets the sum of
+    operand j over all groups, lane by lane: lane `16 * j + i` of the result is
+    the sum over g of lane `16 * g + i` of operand j. It ends a matrix product
+    whose rows lie in the groups: one result for each lane, no lane idle.
+
+    Example:
+
+    ```mlir
+    %s = pa.group_sum %t0, %t1, %t2, %t3
+    ```
+
+    Constraints:
+
+    * (C1) there are 2 operands (waves of 32 lanes) or 4 (waves of 64).
+  }];
+  let arguments = (ins Variadic<F32>:$values);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$values attr-dict";
+  let hasVerifier = 1;
+}
+
 #endif // PAGEDATTN_DIALECT_PALOWERINGOPS_TD

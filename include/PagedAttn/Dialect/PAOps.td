@@ -90,7 +90,7 @@ def PA_PagedLogitsOp : PA_DestinationOp<"paged_logits"> {
       `logits` is 1, and no static stride is negative. A dynamic innermost stride
       is legal in the reference lowering and refused for a chip.
     * (C10) a `chunk` in `config` is a positive multiple of max(16, P), `waves`
-      is 1 to 16, `splits` is positive.
+      is 1 to 16, `splits` is not negative.
   }];
   let arguments = (ins
     PA_Shaped:$q, Optional<PA_Shaped>:$query_scales,
