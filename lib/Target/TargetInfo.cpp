@@ -18,7 +18,8 @@ struct ChipRow {
   const char *Name;
   unsigned Id, WaveSize, LdsBytes;
   bool Fp8Fnuz, HasScaledMma;
-  unsigned NumCus, SimdsPerCu, VgprsPerLane, NumRecordsBits, LoadToLdsWidths;
+  unsigned NumCus, SimdsPerCu, VgprsPerLane, VgprGranule, MaxWavesPerSimd;
+  unsigned NumRecordsBits, LoadToLdsWidths;
   bool HasTensorDma, HasPermlaneSwap;
 };
 struct ChipMmaRow {
@@ -51,6 +52,8 @@ struct ChipTableReader {
       info.numCus = row.NumCus;
       info.simdsPerCu = row.SimdsPerCu;
       info.vgprsPerLane = row.VgprsPerLane;
+      info.vgprGranule = row.VgprGranule;
+      info.maxWavesPerSimd = row.MaxWavesPerSimd;
       info.numRecordsBits = row.NumRecordsBits;
       info.loadToLdsWidths = row.LoadToLdsWidths;
       info.hasTensorDma = row.HasTensorDma;
@@ -103,3 +106,15 @@ std::optional<MmaId> TargetInfo::selectMma(StringRef aFormat, StringRef bFormat,
 }
 
 bool TargetInfo::hasMma(MmaId id) const { return llvm::is_contained(mmas, id); }
+
+int64_t TargetInfo::getOccupancy(int64_t vgprs, int64_t groupLdsBytes,
+                                 int64_t wavesPerGroup) const {
+  int64_t allocated =
+      std::max(vgprGranule,
+               (vgprs + vgprGranule - 1) / vgprGranule * vgprGranule);
+  int64_t byRegisters = std::min(maxWavesPerSimd, vgprsPerLane / allocated);
+  if (groupLdsBytes == 0 || wavesPerGroup == 0)
+    return byRegisters;
+  int64_t waves = ldsBytes / groupLdsBytes * wavesPerGroup;
+  return std::min(byRegisters, (waves + simdsPerCu - 1) / simdsPerCu);
+}
