@@ -57,6 +57,7 @@ class Case:
     requantised: bool = False
     magnitude: float = 2.0
     dynamic: bool = False
+    e8m0_type: bool = False
 
     @cached_property
     def groups(self) -> int:
@@ -138,14 +139,22 @@ class Case:
         }
         if is_fp8.get(operand):
             return FP8_TYPES[self.out if operand == "c" else self.fp8]
-        return ""
+        return "f8E8M0FNU" if self.e8m0_type and operand.endswith("scales") else ""
+
+    def unknown(self, operand: str, array) -> tuple:
+        """Dimensions of unknown size: all but K in A and N in B, from which the
+        op takes these two."""
+        if not self.dynamic:
+            return ()
+        known = {"a": 1, "b": 1}.get(operand)
+        return tuple(d for d in range(array.ndim) if d != known)
 
     def function(self) -> str:
         operands = dict(self.arrays)
         operands.update(zip(("c", "c_scales"), (view for view, _ in self.outputs)))
         types = {}
         for operand, array in operands.items():
-            unknown = (0,) if self.dynamic else ()
+            unknown = self.unknown(operand, array)
             types[operand] = loops.memref_type(array, self.element(operand), unknown)
         arguments = ", ".join(f"%{name}: {kind}" for name, kind in types.items())
         inputs = " ".join(f"{name}(%{name} : {types[name]})" for name in self.arrays)
@@ -266,6 +275,22 @@ def make_cases():
     )
     yield Case("row_weights_silu", row_weights=True, activation="silu")
     yield Case("dynamic", dynamic=True, row_weights=True, bias=True, fmt="a8w4")
+    for out, requantised in (("f32", False), ("e2m1", True), ("e4m3fn", True)):
+        yield Case(
+            f"dynamic_shuffled_{out}",
+            dynamic=True,
+            n=96,
+            k=256,
+            fmt="a8w4",
+            a_scale="e8m0_1x32",
+            b_scale="e8m0_1x32",
+            b_codes=tuple(range(124, 131)),
+            scale_layout="n32k8",
+            weight_layout="shuffled_16x16",
+            e8m0_type=True,
+            out=out,
+            requantised=requantised,
+        )
     # Two scales of one block meet as exponents: 2^-127 times 2^127 is 1.
     for a, b in ((0, 254), (254, 0), (0, 0), (1, 200), (253, 120), (128, 0), (255, 127)):
         for b_scale in ("e8m0_1x32", "e8m0_32x32"):
