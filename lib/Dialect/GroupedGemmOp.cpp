@@ -51,9 +51,7 @@ int64_t GroupedGemmOp::getN() {
 }
 int64_t GroupedGemmOp::getK() {
   int64_t size = cast<ShapedType>(getA().getType()).getDimSize(1);
-  if (ShapedType::isDynamic(size))
-    return size;
-  return isFp4A(getFormat()) ? size * 2 : size;
+  return isFp4A(getFormat()) ? getFp4Elements(size) : size;
 }
 
 void GroupedGemmOp::getEffects(
@@ -198,8 +196,11 @@ static LogicalResult verifyExtents(GroupedGemmOp op) {
   if (bias.value && (failed(verifyExtent(op, bias, 0, groups, "groups")) ||
                      failed(verifyExtent(op, bias, 1, n, "N"))))
     return failure();
-  int64_t numOffsets =
-      ShapedType::isDynamic(groups) ? ShapedType::kDynamic : groups + 1;
+  int64_t numOffsets = ShapedType::kDynamic;
+  if (!ShapedType::isDynamic(groups) &&
+      llvm::AddOverflow(groups, int64_t{1}, numOffsets))
+    return op.emitOpError()
+           << "groups + 1 must fit 64 bits, found " << groups << " groups";
   if (failed(verifyExtent(op, {"offsets", op.getOffsets()}, 0, numOffsets,
                           "groups + 1")) ||
       failed(verifyExtent(op, {"row_ids", op.getRowIds()}, 0, rows,
@@ -223,9 +224,12 @@ static LogicalResult verifyExtents(GroupedGemmOp op) {
     return op.emitOpError()
            << "requantised output must have a multiple of 32 columns, found "
            << columns;
-  if (failed(verifyExtent(
-          op, {"c", op.getC()}, 1, isFp4Out ? columns / 2 : columns,
-          op.getActivation() ? "N / 2 after the activation" : "N")))
+  StringRef activated = op.getActivation() ? "N / 2 after the activation" : "N";
+  StringRef packed = op.getActivation() ? "N / 4 after activation and packing"
+                                        : "N / 2 after packing";
+  if (failed(verifyExtent(op, {"c", op.getC()}, 1,
+                          isFp4Out ? columns / 2 : columns,
+                          isFp4Out ? packed : activated)))
     return failure();
   return success(
       succeeded(verifyExtent(op, cScales, 0, rows, "rows of c")) &&
@@ -309,5 +313,8 @@ LogicalResult GroupedGemmOp::verify() {
     if (failed(verifyStrides(*this, operand, unitInner)))
       return failure();
   }
+  if (failed(verifyRowsApart(*this, {"c", getC()})) ||
+      failed(verifyRowsApart(*this, {"c_scales", getCScales()})))
+    return failure();
   return verifyLayouts(*this);
 }

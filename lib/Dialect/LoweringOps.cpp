@@ -38,7 +38,8 @@ LogicalResult AssumeOp::verify() {
   Type type = getValue().getType();
   unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
   for (auto [name, bound] : {std::pair(StringRef("min"), getMin()),
-                             std::pair(StringRef("max"), getMax())})
+                             std::pair(StringRef("max"), getMax()),
+                             std::pair(StringRef("divisor"), getDivisor())})
     if (bound && !llvm::isIntN(width, *bound))
       return emitOpError() << name << " must fit " << type << ", found "
                            << *bound;
@@ -48,6 +49,12 @@ LogicalResult AssumeOp::verify() {
   if (getDivisor() && *getDivisor() <= 0)
     return emitOpError() << "divisor must be positive, found " << *getDivisor();
   return success();
+}
+
+/// The least value that is not negative and congruent to `value`.
+static APInt modulo(const APInt &value, const APInt &divisor) {
+  APInt rest = value.srem(divisor);
+  return rest.isNegative() ? rest + divisor : rest;
 }
 
 void AssumeOp::inferResultRanges(ArrayRef<ConstantIntRanges> argRanges,
@@ -60,6 +67,15 @@ void AssumeOp::inferResultRanges(ArrayRef<ConstantIntRanges> argRanges,
   if (getMax())
     smax = llvm::APIntOps::smin(
         smax, APInt(width, static_cast<uint64_t>(*getMax()), true));
+  if (getDivisor() && *getDivisor() > 1) {
+    APInt divisor(width, static_cast<uint64_t>(*getDivisor()), true);
+    // The multiples next to the bounds, where they do not leave the type.
+    APInt below = modulo(smax, divisor), above = modulo(smin, divisor);
+    if (APInt down = smax - below; down.sle(smax))
+      smax = down;
+    if (APInt up = smin + (divisor - above); !above.isZero() && up.sge(smin))
+      smin = up;
+  }
   // Contradicting facts have no defined result; keep what was known before.
   if (smin.sgt(smax))
     return setResultRange(getResult(), argRanges[0]);
@@ -79,6 +95,28 @@ LogicalResult MmaOp::verify() {
       return emitOpError() << vector.name << " of " << stringifyMmaId(getKind())
                            << " must be " << vector.wanted << ", found "
                            << vector.found;
+  const MmaInfo &mma = getMmaInfo(getKind());
+  for (auto [name, scales] : {std::pair(StringRef("a"), getAScales()),
+                              std::pair(StringRef("b"), getBScales())})
+    if (bool(scales) != mma.isScaled())
+      return emitOpError() << "scales of " << name << " must be "
+                           << (mma.isScaled() ? "present" : "absent") << " for "
+                           << stringifyMmaId(getKind());
+  for (auto [name, operand, selector] :
+       {std::tuple(StringRef("a"), MmaOperand::a, getASelect()),
+        std::tuple(StringRef("b"), MmaOperand::b, getBSelect())}) {
+    // One of the four codes of a lane, or one of the lane halves that the
+    // operand leaves.
+    int64_t choices = 1;
+    if (mma.isScaled())
+      choices = mma.scalesPerLane == 1
+                    ? 4
+                    : mma.waveSize / mma.getScaleLanes(operand);
+    if (selector >= static_cast<uint64_t>(choices))
+      return emitOpError() << "scale selector of " << name << " must be below "
+                           << choices << " for " << stringifyMmaId(getKind())
+                           << ", found " << static_cast<int32_t>(selector);
+  }
   return success();
 }
 

@@ -30,6 +30,8 @@ LogicalResult
 ActivationAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        ActivationKind kind, FloatAttr limit, FloatAttr beta,
                        FloatAttr linearBeta) {
+  if (limit && limit.getValue().isNaN())
+    return emitError() << "limit must be a number, found nan";
   if (limit && limit.getValueAsDouble() < 0.0)
     return emitError() << "limit must not be negative, found "
                        << limit.getValueAsDouble();
@@ -43,6 +45,8 @@ ActivationAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (!isSitu)
       return emitError() << name << " belongs to situv2, found "
                          << stringifyActivationKind(kind);
+    if (value.getValue().isNaN())
+      return emitError() << name << " must be positive, found nan";
     if (!(value.getValueAsDouble() > 0.0))
       return emitError() << name << " must be positive, found "
                          << value.getValueAsDouble();
@@ -57,5 +61,12 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << TargetInfo::knownChips();
   if (numCus < 0)
     return emitError() << "num_cus must not be negative, found " << numCus;
+  return success();
+}
+
+LogicalResult AddressAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  AddressForm, int64_t maxOffset, StringRef) {
+  if (maxOffset < -1)
+    return emitError() << "max_offset must be at least -1, found " << maxOffset;
   return success();
 }

@@ -19,9 +19,7 @@ int64_t PagedLogitsOp::getNumHeads() {
 }
 int64_t PagedLogitsOp::getHeadDim() {
   int64_t size = cast<ShapedType>(getQ().getType()).getDimSize(3);
-  if (ShapedType::isDynamic(size))
-    return size;
-  return getFormat() == KeyFormat::mxfp4 ? size * 2 : size;
+  return getFormat() == KeyFormat::mxfp4 ? getFp4Elements(size) : size;
 }
 int64_t PagedLogitsOp::getPageSize() {
   return cast<ShapedType>(getKeys().getType()).getDimSize(1);
@@ -149,7 +147,8 @@ static LogicalResult verifyLayout(PagedLogitsOp op) {
       failed(verifyStrides(op, {"query_scales", op.getQueryScales()}, false)) ||
       failed(verifyStrides(op, {"key_scales", op.getKeyScales()}, false)) ||
       failed(verifyStrides(op, {"context_lens", op.getContextLens()}, false)) ||
-      failed(verifyStrides(op, {"row_ends", op.getRowEnds()}, false)))
+      failed(verifyStrides(op, {"row_ends", op.getRowEnds()}, false)) ||
+      failed(verifyRowsApart(op, {"logits", op.getLogits()})))
     return failure();
   if (op.getLayout() != Layout::tiled)
     return success();
@@ -177,9 +176,9 @@ static LogicalResult verifyConfig(PagedLogitsOp op) {
   if (config.getWaves() < 1 || config.getWaves() > 16)
     return op.emitOpError()
            << "waves must be from 1 to 16, found " << config.getWaves();
-  if (config.getSplits() < 1)
+  if (config.getSplits() < 0)
     return op.emitOpError()
-           << "splits must be positive, found " << config.getSplits();
+           << "splits must not be negative, found " << config.getSplits();
   return success();
 }
 

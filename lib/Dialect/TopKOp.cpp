@@ -68,5 +68,7 @@ LogicalResult TopKOp::verify() {
                  succeeded(verifyStrides(*this, indices, true)) &&
                  succeeded(verifyStrides(*this, topValues, true)) &&
                  succeeded(verifyStrides(*this, rowStarts, false)) &&
-                 succeeded(verifyStrides(*this, rowEnds, false)));
+                 succeeded(verifyStrides(*this, rowEnds, false)) &&
+                 succeeded(verifyRowsApart(*this, indices)) &&
+                 succeeded(verifyRowsApart(*this, topValues)));
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "VerifierUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -93,10 +94,50 @@ SmallVector<int64_t> mlir::pa::getStrides(ShapedType type) {
   return strides;
 }
 
+/// Whether every byte offset that static extents and strides allow fits 63
+/// bits. Dynamic ones count as the least they can be.
+static bool fitsAddressSpace(ShapedType type) {
+  int64_t elements = 1;
+  bool isMemRef = isa<MemRefType>(type);
+  SmallVector<int64_t> strides = getStrides(type);
+  for (auto [size, stride] : llvm::zip(type.getShape(), strides)) {
+    if (size == 0)
+      return true;
+    if (ShapedType::isDynamic(size))
+      continue;
+    if (!isMemRef) {
+      if (llvm::MulOverflow(elements, size, elements))
+        return false;
+      continue;
+    }
+    int64_t reach;
+    if (ShapedType::isDynamic(stride))
+      continue;
+    if (llvm::MulOverflow(size - 1, stride, reach) ||
+        llvm::AddOverflow(elements, reach, elements))
+      return false;
+  }
+  Type elementType = type.getElementType();
+  int64_t bits =
+      elementType.isIntOrFloat() ? type.getElementTypeBitWidth() : 64;
+  int64_t bytes = 0;
+  return !llvm::MulOverflow(elements, (bits + 7) / 8, bytes);
+}
+
 LogicalResult mlir::pa::verifyStrides(Operation *op, NamedOperand operand,
                                       bool unitInner) {
-  if (!operand.value || !isa<MemRefType>(operand.type()))
+  if (!operand.value)
     return success();
+  auto emitTooLarge = [&] {
+    return op->emitOpError()
+           << "bytes of " << operand.name
+           << " must fit 63 bits, found extents and strides that do not";
+  };
+  if (!isa<MemRefType>(operand.type())) {
+    if (!fitsAddressSpace(operand.type()))
+      return emitTooLarge();
+    return success();
+  }
   SmallVector<int64_t> strides = getStrides(operand.type());
   for (auto [dim, stride] : llvm::enumerate(strides))
     if (!ShapedType::isDynamic(stride) && stride < 0)
@@ -106,7 +147,37 @@ LogicalResult mlir::pa::verifyStrides(Operation *op, NamedOperand operand,
       !ShapedType::isDynamic(strides.back()))
     return op->emitOpError() << "innermost stride of " << operand.name
                              << " must be 1, found " << strides.back();
+  if (!fitsAddressSpace(operand.type()))
+    return emitTooLarge();
   return success();
+}
+
+LogicalResult mlir::pa::verifyRowsApart(Operation *op, NamedOperand operand) {
+  if (!operand.value || !isa<MemRefType>(operand.type()))
+    return success();
+  int64_t rows = operand.type().getDimSize(0);
+  int64_t columns = operand.type().getDimSize(1);
+  SmallVector<int64_t> strides = getStrides(operand.type());
+  // One row cannot overlap, and a dynamic inner stride may interleave rows.
+  if ((!ShapedType::isDynamic(rows) && rows <= 1) ||
+      ShapedType::isDynamic(strides[0]) || ShapedType::isDynamic(strides[1]))
+    return success();
+  int64_t least = ShapedType::isDynamic(columns) ? 1 : columns;
+  if (strides[0] < least)
+    return op->emitOpError()
+           << "rows of " << operand.name
+           << " must not overlap: their stride must be at least " << least
+           << ", found " << strides[0];
+  return success();
+}
+
+int64_t mlir::pa::getFp4Elements(int64_t bytes) {
+  if (ShapedType::isDynamic(bytes))
+    return bytes;
+  int64_t elements = 0;
+  return llvm::MulOverflow(bytes, int64_t{2}, elements)
+             ? std::numeric_limits<int64_t>::max()
+             : elements;
 }
 
 void mlir::pa::getDestinationEffects(

@@ -1,5 +1,5 @@
 //===- VerifierUtils.h - Checks that several ops share ---------------------*-
-//C++ -*-===//
+// C++ -*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -38,10 +38,19 @@ LogicalResult verifyElementType(Operation *op, NamedOperand operand,
 LogicalResult verifyExtent(Operation *op, NamedOperand operand, int64_t dim,
                            int64_t expected, StringRef meaning);
 
-/// The innermost stride is 1 where `unitInner`, and no static stride is
-/// negative. Tensors pass.
+/// The innermost stride is 1 where `unitInner`, no static stride is negative,
+/// and the static part of the extent fits 63 bits of bytes. Absent operands
+/// pass.
 LogicalResult verifyStrides(Operation *op, NamedOperand operand,
                             bool unitInner);
+
+/// The rows of a rank-2 output do not overlap, as far as its static strides
+/// tell: two workgroups would write the same element. Absent operands pass.
+LogicalResult verifyRowsApart(Operation *op, NamedOperand operand);
+
+/// Elements in `bytes` of packed fp4 data; what does not fit 64 bits saturates
+/// and a dynamic extent stays dynamic.
+int64_t getFp4Elements(int64_t bytes);
 
 /// Strides of a memref type, or those of a contiguous tensor of that shape.
 SmallVector<int64_t> getStrides(ShapedType type);

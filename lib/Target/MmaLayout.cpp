@@ -1,5 +1,5 @@
 //===- MmaLayout.cpp - Where a lane holds which element --------------------*-
-//C++ -*-===//
+// C++ -*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -23,11 +23,20 @@ struct MmaRow {
   unsigned WaveSize, M, N, K;
   const char *AFormat, *BFormat;
   bool Fnuz;
-  unsigned Cycles;
+  unsigned Cycles, ARowLanes, AKBlock, BRowLanes, BKBlock;
+  const char *KOrder;
+  unsigned AccRowBlock, ScaleBytes;
 };
 
 #define GET_MmaTable_IMPL
 #include "PagedAttn/Target/Targets.inc"
+
+MmaOperandInfo getOperandInfo(const MmaRow &row, StringRef format, int64_t rows,
+                              int64_t rowLanes, int64_t kBlock) {
+  int64_t perRow = row.K / (row.WaveSize / rowLanes);
+  return {format, rows, rowLanes, kBlock ? kBlock : perRow,
+          rows * row.K / row.WaveSize};
+}
 
 /// The generated rows as MmaInfo, indexed by the enum value.
 struct MmaTableReader {
@@ -37,17 +46,25 @@ struct MmaTableReader {
     for (const MmaRow &row : MmaTable) {
       if (rows.size() <= row.Id)
         rows.resize(row.Id + 1);
-      rows[row.Id] = {static_cast<MmaId>(row.Id),
-                      row.Mnemonic,
-                      row.Family,
-                      row.WaveSize,
-                      row.M,
-                      row.N,
-                      row.K,
-                      row.AFormat,
-                      row.BFormat,
-                      row.Fnuz,
-                      row.Cycles};
+      MmaInfo &info = rows[row.Id];
+      info.id = static_cast<MmaId>(row.Id);
+      info.mnemonic = row.Mnemonic;
+      info.family = row.Family;
+      info.waveSize = row.WaveSize;
+      info.m = row.M;
+      info.n = row.N;
+      info.k = row.K;
+      info.aFormat = row.AFormat;
+      info.bFormat = row.BFormat;
+      info.isFnuz = row.Fnuz;
+      info.cycles = row.Cycles;
+      info.isKOrderPhysical = StringRef(row.KOrder) == "physical";
+      info.accRowBlock = row.AccRowBlock;
+      info.scalesPerLane = row.ScaleBytes;
+      info.a =
+          getOperandInfo(row, row.AFormat, row.M, row.ARowLanes, row.AKBlock);
+      info.b =
+          getOperandInfo(row, row.BFormat, row.N, row.BRowLanes, row.BKBlock);
     }
   }
 };
@@ -72,20 +89,37 @@ static Type getElementType(MLIRContext *context, StringRef format,
 
 FragmentTypes mlir::pa::getFragmentTypes(MLIRContext *context, MmaId id) {
   const MmaInfo &mma = getMmaInfo(id);
-  return {VectorType::get({mma.m * mma.k / mma.waveSize},
+  return {VectorType::get({mma.a.perLane},
                           getElementType(context, mma.aFormat, mma.isFnuz)),
-          VectorType::get({mma.n * mma.k / mma.waveSize},
+          VectorType::get({mma.b.perLane},
                           getElementType(context, mma.bFormat, mma.isFnuz)),
           VectorType::get({mma.getAccPerLane()}, Float32Type::get(context))};
 }
 
 TilePosition mlir::pa::getOperandPosition(MmaId id, int64_t lane,
-                                          int64_t element) {
+                                          int64_t element, MmaOperand operand) {
   const MmaInfo &mma = getMmaInfo(id);
-  return {lane % mma.n, lane / mma.n * mma.getKPerLane() + element};
+  const MmaOperandInfo &layout = mma.get(operand);
+  int64_t groups = mma.waveSize / layout.rowLanes;
+  int64_t perRow = mma.k / groups;
+  int64_t slot = element % perRow;
+  int64_t turn = slot / layout.kBlock;
+  return {lane % layout.rowLanes + element / perRow * layout.rowLanes,
+          (turn * groups + lane / layout.rowLanes) * layout.kBlock +
+              slot % layout.kBlock};
 }
 
 TilePosition mlir::pa::getAccPosition(MmaId id, int64_t lane, int64_t element) {
   const MmaInfo &mma = getMmaInfo(id);
-  return {lane / mma.n * mma.getAccPerLane() + element, lane % mma.n};
+  int64_t turn = element / mma.accRowBlock;
+  return {(turn * mma.getGroups() + lane / mma.n) * mma.accRowBlock +
+              element % mma.accRowBlock,
+          lane % mma.n};
+}
+
+TilePosition mlir::pa::getScalePosition(MmaId id, int64_t lane, int64_t code,
+                                        MmaOperand operand) {
+  const MmaInfo &mma = getMmaInfo(id);
+  int64_t rows = mma.get(operand).rows;
+  return {lane % rows, lane / rows * mma.scalesPerLane + code};
 }

@@ -92,11 +92,14 @@ std::string TargetInfo::knownChips() {
 }
 
 std::optional<MmaId> TargetInfo::selectMma(StringRef aFormat, StringRef bFormat,
-                                           int64_t k) const {
+                                           int64_t k, bool isScaled) const {
   for (MmaId id : mmas) {
     const MmaInfo &mma = getMmaInfo(id);
-    if (mma.aFormat == aFormat && mma.bFormat == bFormat && k % mma.k == 0)
+    if (mma.aFormat == aFormat && mma.bFormat == bFormat &&
+        mma.isScaled() == isScaled && k % mma.k == 0)
       return id;
   }
   return std::nullopt;
 }
+
+bool TargetInfo::hasMma(MmaId id) const { return llvm::is_contained(mmas, id); }

@@ -194,6 +194,7 @@ def PA_AddressAttr : PA_Attr<"Address", "address"> {
                         "int64_t":$max_offset,
                         StringRefParameter<"what decided the form">:$reason);
   let assemblyFormat = "`<` $form `,` `max_offset` `=` $max_offset `,` $reason `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif // PAGEDATTN_DIALECT_PAATTRS_TD

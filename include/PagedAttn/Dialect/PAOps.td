@@ -87,8 +87,9 @@ def PA_PagedLogitsOp : PA_DestinationOp<"paged_logits"> {
     * (C8) `layout = tiled` needs P of at least 8 and keys whose slots are
       contiguous inside a page (strides `[any, R, 1]` for rows of R bytes).
     * (C9) the innermost stride of `q`, `keys`, `weights`, `block_table` and
-      `logits` is 1, and no static stride is negative. A dynamic innermost stride
-      is legal in the reference lowering and refused for a chip.
+      `logits` is 1, no static stride is negative, the rows of `logits` do not
+      overlap, and the bytes of every operand fit 63 bits. A dynamic innermost
+      stride is legal in the reference lowering and refused for a chip.
     * (C10) a `chunk` in `config` is a positive multiple of max(16, P), `waves`
       is 1 to 16, `splits` is not negative.
   }];
@@ -165,9 +166,10 @@ def PA_TopKOp : PA_DestinationOp<"topk"> {
       extents of `indices`.
     * (C5) k, the columns of `indices`, is static and 1 to 4096.
     * (C6) a static column count is at most 2^31 - 1.
-    * (C7) the innermost stride of `values`, `indices` and `top_values` is 1, and
-      no static stride is negative. A dynamic innermost stride is legal in the
-      reference lowering and refused for a chip.
+    * (C7) the innermost stride of `values`, `indices` and `top_values` is 1, no
+      static stride is negative, the rows of the outputs do not overlap, and the
+      bytes of every operand fit 63 bits. A dynamic innermost stride is legal in
+      the reference lowering and refused for a chip.
   }];
   let arguments = (ins
     PA_Shaped:$values, Optional<PA_Shaped>:$row_starts,
@@ -254,9 +256,10 @@ def PA_GroupedGemmOp : PA_DestinationOp<"grouped_gemm"> {
       multiple of 32 bytes; scale layouts other than linear need E8M0 1x32
       scales, N a multiple of 32 and K / 32 a multiple of 4 (`n32k4`) or 8
       (`n32k8`); both need the operand contiguous inside an expert.
-    * (C10) the innermost stride of `a`, `b`, `c` and `bias` is 1, and no static
-      stride is negative. A dynamic innermost stride is legal in the reference
-      lowering and refused for a chip.
+    * (C10) the innermost stride of `a`, `b`, `c` and `bias` is 1, no static
+      stride is negative, the rows of the outputs do not overlap, and the bytes
+      of every operand fit 63 bits. A dynamic innermost stride is legal in the
+      reference lowering and refused for a chip.
     * (C11) `e8m0_32x32` and `f32_128x128` are scale kinds of B only,
       `f32_1x128` of A only.
   }];

@@ -1,5 +1,5 @@
 //===- TargetInfo.h - What a chip can do -----------------------------------*-
-//C++ -*-===//
+// C++ -*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -49,12 +49,16 @@ public:
     return bytes > 0 && bytes < 32 && (loadToLdsWidths >> bytes) & 1;
   }
 
-  /// Matrix instructions in order of preference.
+  /// Matrix instructions, in order of preference among equal formats.
   ArrayRef<MmaId> getMmas() const { return mmas; }
 
-  /// The first matrix instruction for these formats whose K divides `k`.
+  /// Whether the chip has this matrix instruction.
+  bool hasMma(MmaId id) const;
+
+  /// The first matrix instruction for these formats, with or without block
+  /// scales, whose K divides `k`.
   std::optional<MmaId> selectMma(StringRef aFormat, StringRef bFormat,
-                                 int64_t k) const;
+                                 int64_t k, bool isScaled = false) const;
 
 private:
   friend struct ChipTableReader;

@@ -64,18 +64,47 @@ def GFX1250 : Chip<"gfx1250", 2> {
   let HasTensorDma = 1;
 }
 
-// Matrix instructions of a chip in order of preference: the first whose formats
-// match and whose K divides the problem's is taken.
+// Matrix instructions of a chip, in order of preference among those with the
+// same formats: the first whose K divides the problem's is taken.
 class ChipMma<Chip chip, int rank, Mma mma> {
   bits<32> ChipId = chip.Id;
   bits<32> Rank = rank;
   bits<32> MmaId = mma.Id;
 }
+multiclass ChipMmas<Chip chip, list<Mma> mmas> {
+  foreach rank = !range(mmas) in
+    def "" # rank : ChipMma<chip, rank, mmas[rank]>;
+}
 
-def : ChipMma<GFX942, 0, MFMA_F32_16x16x32_FP8_FNUZ>;
-def : ChipMma<GFX950, 0, MFMA_F32_16x16x128_FP8>;
-def : ChipMma<GFX950, 1, MFMA_F32_16x16x32_FP8>;
-def : ChipMma<GFX1250, 0, WMMA_F32_16x16x128_FP8>;
+// 16-wide tiles come first: they leave a lane fewer accumulators.
+defm GFX942_MMA : ChipMmas<GFX942, [
+    MFMA_F32_16x16x32_FP8_FNUZ, MFMA_F32_32x32x16_FP8_FNUZ,
+    MFMA_F32_16x16x16_BF16, MFMA_F32_32x32x8_BF16,
+    MFMA_F32_16x16x16_F16, MFMA_F32_32x32x8_F16]>;
+
+// The wider K comes first: f8f6f4 has twice the rate of the older fp8
+// instructions.
+defm GFX950_MMA : ChipMmas<GFX950, [
+    MFMA_F32_16x16x128_FP8, MFMA_F32_32x32x64_FP8,
+    MFMA_F32_16x16x32_FP8, MFMA_F32_32x32x16_FP8,
+    MFMA_F32_16x16x128_FP8_FP4, MFMA_F32_32x32x64_FP8_FP4,
+    MFMA_F32_16x16x128_FP4_FP8, MFMA_F32_32x32x64_FP4_FP8,
+    MFMA_F32_16x16x128_FP4, MFMA_F32_32x32x64_FP4,
+    MFMA_SCALE_F32_16x16x128_FP8, MFMA_SCALE_F32_32x32x64_FP8,
+    MFMA_SCALE_F32_16x16x128_FP8_FP4, MFMA_SCALE_F32_32x32x64_FP8_FP4,
+    MFMA_SCALE_F32_16x16x128_FP4_FP8, MFMA_SCALE_F32_32x32x64_FP4_FP8,
+    MFMA_SCALE_F32_16x16x128_FP4, MFMA_SCALE_F32_32x32x64_FP4,
+    MFMA_F32_16x16x32_BF16, MFMA_F32_32x32x16_BF16,
+    MFMA_F32_16x16x16_BF16, MFMA_F32_32x32x8_BF16,
+    MFMA_F32_16x16x32_F16, MFMA_F32_32x32x16_F16,
+    MFMA_F32_16x16x16_F16, MFMA_F32_32x32x8_F16]>;
+
+defm GFX1250_MMA : ChipMmas<GFX1250, [
+    WMMA_F32_16x16x128_FP8, WMMA_F32_16x16x64_FP8,
+    WMMA_SCALE_F32_16x16x128_FP8, WMMA_SCALE_F32_16x16x128_FP8_FP4,
+    WMMA_SCALE_F32_16x16x128_FP4_FP8, WMMA_SCALE_F32_32x16x128_FP4,
+    WMMA_SCALE_F32_16x16x128_FP4, WMMA_F32_16x16x32_BF16,
+    WMMA_F32_16x16x32_F16]>;
 
 def ChipTable : GenericTable {
   let FilterClass = "Chip";
@@ -95,7 +124,9 @@ def MmaTable : GenericTable {
   let FilterClass = "Mma";
   let CppTypeName = "MmaRow";
   let Fields = ["symbol", "Id", "Mnemonic", "Family", "WaveSize", "M", "N",
-                "K", "AFormat", "BFormat", "Fnuz", "Cycles"];
+                "K", "AFormat", "BFormat", "Fnuz", "Cycles", "ARowLanes",
+                "AKBlock", "BRowLanes", "BKBlock", "KOrder", "AccRowBlock",
+                "ScaleBytes"];
 }
 
 #endif // PAGEDATTN_TARGET_TARGETS_TD
