@@ -10,6 +10,7 @@
 
 #include "PagedAttn/Dialect/PA.h"
 #include "PagedAttn/Transforms/Passes.h"
+#include "PagedAttn/Transforms/Pipelines.h"
 
 namespace mlir::pa {
 
@@ -21,7 +22,10 @@ inline void registerAllDialects(DialectRegistry &registry) {
 }
 
 /// Registers the passes and the named pipelines.
-inline void registerAllPasses() { registerPagedAttnPasses(); }
+inline void registerAllPasses() {
+  registerPagedAttnPasses();
+  registerPipelines();
+}
 
 inline void registerAll(DialectRegistry &registry) {
   registerAllDialects(registry);

@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LowerToLoops.h"
 #include "PagedAttn/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::pa {
 #define GEN_PASS_DEF_PALOWERTOLOOPS
@@ -41,8 +43,11 @@ struct LowerToLoops : pa::impl::PALowerToLoopsBase<LowerToLoops> {
       return signalPassFailure();
 
     for (DestinationStyleOpInterface op : ops) {
-      op->emitOpError() << "has no lowering to loops";
-      signalPassFailure();
+      ImplicitLocOpBuilder b(op->getLoc(), op);
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<PagedLogitsOp, TopKOp, GroupedGemmOp>(
+              [&](auto concrete) { lowerToLoops(b, concrete); });
+      op->erase();
     }
   }
 };

@@ -1,4 +1,5 @@
-//===- TilePagedLogits.cpp - pa.paged_logits to a kernel ---------*- C++ -*-===//
+//===- TilePagedLogits.cpp - pa.paged_logits to a kernel ---------*- C++
+//-*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,16 +7,16 @@
 //===----------------------------------------------------------------------===//
 //
 // One workgroup scores a share of the context of one sequence for all N queries
-// of it, so that each key is read once. A wave takes a step of as many tokens as
-// it has lanes: one matrix tile of 16 tokens for each group of 16 lanes. Rows of
-// a tile are heads, columns are tokens. The sum over the heads is first taken
-// inside the lane, then over the lane groups for all tiles of the step at once,
-// which leaves one logit in each lane and makes the store full width.
+// of it, so that each key is read once. A wave takes a step of as many tokens
+// as it has lanes: one matrix tile of 16 tokens for each group of 16 lanes.
+// Rows of a tile are heads, columns are tokens. The sum over the heads is first
+// taken inside the lane, then over the lane groups for all tiles of the step at
+// once, which leaves one logit in each lane and makes the store full width.
 //
 //===----------------------------------------------------------------------===//
 
 #include "TileOps.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -31,7 +32,8 @@ constexpr int64_t kPiece = 16;
 
 class LogitsKernel {
 public:
-  LogitsKernel(KernelBuilder &kernel, PagedLogitsOp op, const TargetInfo &target)
+  LogitsKernel(KernelBuilder &kernel, PagedLogitsOp op,
+               const TargetInfo &target)
       : b(kernel.body()), kernel(kernel), op(op), config(op.getConfigAttr()),
         mma(getMmaInfo(config.getMma())), lanes(target.waveSize),
         groups(lanes / kTile), numQueries(op.getNumQueries()),
@@ -48,6 +50,9 @@ private:
     SmallVector<Value> keys; // groups * pieces of vector<4xi32>
     Value scale;             // f32, of the lane's token
   };
+
+  /// A tile of 16 tokens spans several pages, so that lanes differ in theirs.
+  bool isPagePerLane() const { return page < kTile; }
 
   // What the kernel knows of its sequence.
   void emitLaneIds();
@@ -69,6 +74,7 @@ private:
                  SmallVectorImpl<Value> &sums);
   void storeRow(Value query, Value token, ValueRange sums, Value scale);
   SmallVector<Value> fragments(ArrayRef<Value> lanePieces);
+  void keepLoop(scf::ForOp loop);
 
   Value index(int64_t value) { return b.create<arith::ConstantIndexOp>(value); }
   Value f32(float value) {
@@ -94,6 +100,16 @@ private:
   Value loadIndex(Value memref, ValueRange indices) {
     return b.create<arith::IndexCastOp>(
         b.getIndexType(), b.create<memref::LoadOp>(memref, indices));
+  }
+  Value uniform(Value value) {
+    return b.create<AssumeOp>(value.getType(), value, IntegerAttr(),
+                              IntegerAttr(), IntegerAttr(), b.getUnitAttr());
+  }
+  /// `count` elements of a vector from `first` on.
+  Value slice(Value vector, int64_t first, int64_t count) {
+    return b.create<vector::ShuffleOp>(
+        vector, vector,
+        llvm::to_vector(llvm::seq<int64_t>(first, first + count)));
   }
   VectorType wordsType() { return VectorType::get({4}, b.getI32Type()); }
   Type pairType() { return VectorType::get({2}, b.getF32Type()); }
@@ -123,12 +139,11 @@ private:
 
 void LogitsKernel::emitLaneIds() {
   thread = kernel.threadId();
-  // The wave number is the same in all lanes, which only readfirstlane tells the
+  // The wave number is the same in all lanes, which nothing but this tells the
   // backend: everything that follows from it stays in scalar registers.
-  Value waveInt = b.create<arith::IndexCastOp>(b.getI32Type(), div(thread, lanes));
   wave = b.create<arith::IndexCastUIOp>(
-      b.getIndexType(),
-      b.create<ROCDL::ReadfirstlaneOp>(b.getI32Type(), waveInt));
+      b.getIndexType(), uniform(b.create<arith::IndexCastUIOp>(
+                            b.getI32Type(), div(thread, lanes))));
   lane = rem(thread, lanes);
   laneInTile = rem(lane, kTile);
   group = div(lane, kTile);
@@ -164,8 +179,8 @@ void LogitsKernel::emitRange() {
   Value share = b.create<arith::DivUIOp>(numChunks, numSplits);
   Value rest = b.create<arith::RemUIOp>(numChunks, numSplits);
   Value first = add(mul(split, share), min(split, rest));
-  Value count = add(share, b.create<arith::ExtUIOp>(
-                               b.getI64Type(), less(split, rest)));
+  Value count = add(
+      share, b.create<arith::SelectOp>(less(split, rest), index(1), index(0)));
   start = mul(first, chunk);
   limit = min(mul(add(first, count), chunk),
               op.getFill() == Fill::neg_inf ? columns : end);
@@ -177,10 +192,13 @@ void LogitsKernel::emitRange() {
 SmallVector<Value> LogitsKernel::loadPages(Value token) {
   SmallVector<Value> pages;
   for (int64_t i = 0; i < pagesPerStep; ++i) {
-    Value position = min(div(add(token, index(i * kTile)), page), lastPage);
-    Value id = b.create<memref::LoadOp>(blockTable,
-                                        ValueRange{sequence, position});
-    pages.push_back(b.create<ROCDL::ReadfirstlaneOp>(b.getI32Type(), id));
+    Value tileToken = add(token, index(i * kTile));
+    if (isPagePerLane())
+      tileToken = add(tileToken, laneInTile);
+    Value position = min(div(tileToken, page), lastPage);
+    Value id =
+        b.create<memref::LoadOp>(blockTable, ValueRange{sequence, position});
+    pages.push_back(isPagePerLane() ? id : uniform(id));
   }
   return pages;
 }
@@ -196,20 +214,26 @@ LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages) {
     pageIds.push_back(b.create<arith::IndexCastUIOp>(b.getIndexType(), id));
 
   for (int64_t tile = 0; tile < groups; ++tile) {
-    Value slot = pagesPerStep == 1
-                     ? add(rem(token, page), index(tile * kTile))
-                     : rem(add(token, index(tile * kTile)), page);
+    // The slot of the tile's first token, or of the lane's own.
+    Value slot = pagesPerStep == 1 ? add(rem(token, page), index(tile * kTile))
+                                   : rem(add(token, index(tile * kTile)), page);
+    if (isPagePerLane())
+      slot = rem(laneInTile, page);
     Value pageId = pageIds[pagesPerStep == 1 ? 0 : tile];
     slots.push_back(slot);
     for (int64_t piece = 0; piece < pieces; ++piece) {
       SmallVector<Value> indices{pageId};
       if (isTiled) {
-        // All pieces of one column of 16 tokens lie side by side.
-        Value offset = add(mul(group, kTile * kPiece), mul(laneInTile, kPiece));
-        offset = add(offset, index(piece * groups * kTile * kPiece));
-        indices.push_back(add(mul(slot, keyBytes), offset));
+        // Pieces of one column of 16 tokens, or of a smaller page, lie side by
+        // side.
+        const int64_t column = std::min(page, kTile) * kPiece;
+        Value offset = add(mul(group, column), index(piece * groups * column));
+        Value inColumn =
+            isPagePerLane() ? mul(slot, kPiece)
+                            : add(mul(laneInTile, kPiece), mul(slot, keyBytes));
+        indices.push_back(add(offset, inColumn));
       } else {
-        indices.push_back(add(slot, laneInTile));
+        indices.push_back(isPagePerLane() ? slot : add(slot, laneInTile));
         indices.push_back(
             add(mul(group, kPiece), index(piece * groups * kPiece)));
       }
@@ -226,11 +250,12 @@ LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages) {
   // Lane group j holds the logits of tile j in the end. Loads with one page
   // each and a choice of registers cost less than 64-bit addresses in lanes.
   for (int64_t tile = 0; tile < groups; ++tile) {
-    Value scale = b.create<memref::LoadOp>(
-        keyScales, ValueRange{pageIds[tile], add(slots[tile], laneInTile)});
+    Value slot = isPagePerLane() ? slots[tile] : add(slots[tile], laneInTile);
+    Value scale =
+        b.create<memref::LoadOp>(keyScales, ValueRange{pageIds[tile], slot});
     step.scale = tile == 0 ? scale
-                           : b.create<arith::SelectOp>(
-                                 less(group, index(tile)), step.scale, scale);
+                           : b.create<arith::SelectOp>(less(group, index(tile)),
+                                                       step.scale, scale);
   }
   return step;
 }
@@ -238,8 +263,8 @@ LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages) {
 Value LogitsKernel::loadQueryPiece(Value query, Value headTile, int64_t piece) {
   Value head = add(mul(headTile, mma.m), laneInTile);
   Value element = add(mul(group, kPiece), index(piece * groups * kPiece));
-  auto type = VectorType::get(
-      {kPiece}, cast<MemRefType>(q.getType()).getElementType());
+  auto type =
+      VectorType::get({kPiece}, cast<MemRefType>(q.getType()).getElementType());
   Value value = b.create<vector::LoadOp>(
       type, q, ValueRange{sequence, query, head, element});
   return b.create<vector::BitCastOp>(wordsType(), value);
@@ -271,13 +296,13 @@ void LogitsKernel::stageQueries() {
   // Wave w copies head tiles w, w + waves, ... in operand order, so that a read
   // of one piece later takes 16 consecutive bytes from each lane.
   queryLds = kernel.addLds(MemRefType::get(
-      {numQueries * headTiles * pieces, lanes, 4}, b.getI32Type(), {},
-      kernel.ldsSpace()));
+      {numQueries * headTiles * pieces, lanes, 4}, b.getI32Type(),
+      MemRefLayoutAttrInterface(), kernel.ldsSpace()));
   Value newWeightLds = kernel.addLds(
-      MemRefType::get({numQueries, headTiles * mma.m}, b.getF32Type(), {},
-                      kernel.ldsSpace()));
-  auto copy = b.create<scf::ForOp>(
-      wave, index(numQueries * headTiles), index(config.getWaves()));
+      MemRefType::get({numQueries, headTiles * mma.m}, b.getF32Type(),
+                      MemRefLayoutAttrInterface(), kernel.ldsSpace()));
+  auto copy = b.create<scf::ForOp>(wave, index(numQueries * headTiles),
+                                   index(config.getWaves()));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(copy.getBody());
@@ -310,10 +335,9 @@ SmallVector<Value> LogitsKernel::fragments(ArrayRef<Value> lanePieces) {
   if (perPiece > 1) {
     for (Value piece : lanePieces)
       for (int64_t i = 0; i < perPiece; ++i) {
-        Value part = b.create<vector::ExtractStridedSliceOp>(
-            piece, ArrayRef<int64_t>{i * bytes / 4},
-            ArrayRef<int64_t>{bytes / 4}, ArrayRef<int64_t>{1});
-        result.push_back(b.create<vector::BitCastOp>(cast<VectorType>(type), part));
+        Value part = slice(piece, i * bytes / 4, bytes / 4);
+        result.push_back(
+            b.create<vector::BitCastOp>(cast<VectorType>(type), part));
       }
     return result;
   }
@@ -329,13 +353,14 @@ SmallVector<Value> LogitsKernel::fragments(ArrayRef<Value> lanePieces) {
       }
       parts = joined;
     }
-    result.push_back(b.create<vector::BitCastOp>(cast<VectorType>(type), parts[0]));
+    result.push_back(
+        b.create<vector::BitCastOp>(cast<VectorType>(type), parts[0]));
   }
   return result;
 }
 
-/// Adds weight * max(product, 0) of 16 heads to the sums of each token tile. The
-/// sums are pairs, so that two heads share one packed instruction.
+/// Adds weight * max(product, 0) of 16 heads to the sums of each token tile.
+/// The sums are pairs, so that two heads share one packed instruction.
 void LogitsKernel::scoreTile(ArrayRef<Value> queryPieces, Value tileWeights,
                              const Step &step, SmallVectorImpl<Value> &sums) {
   const int64_t perLane = mma.getAccPerLane();
@@ -343,9 +368,7 @@ void LogitsKernel::scoreTile(ArrayRef<Value> queryPieces, Value tileWeights,
   Value zero = b.create<arith::ConstantOp>(
       accType, DenseElementsAttr::get(accType, 0.0f));
   auto pairOf = [&](Value vector, int64_t pair) -> Value {
-    return b.create<vector::ExtractStridedSliceOp>(
-        vector, ArrayRef<int64_t>{2 * pair}, ArrayRef<int64_t>{2},
-        ArrayRef<int64_t>{1});
+    return slice(vector, 2 * pair, 2);
   };
   SmallVector<Value> a = fragments(queryPieces);
   // Without these flags every maximum costs a second, canonicalising one.
@@ -369,17 +392,17 @@ void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
                             Value scale) {
   SmallVector<Value> totals;
   for (Value pair : sums)
-    totals.push_back(b.create<arith::AddFOp>(
-        b.create<vector::ExtractOp>(pair, 0),
-        b.create<vector::ExtractOp>(pair, 1)));
+    totals.push_back(
+        b.create<arith::AddFOp>(b.create<vector::ExtractOp>(pair, 0),
+                                b.create<vector::ExtractOp>(pair, 1)));
   Value logit = b.create<arith::MulFOp>(
       b.create<GroupSumOp>(b.getF32Type(), totals), scale);
   Value column = add(token, lane), rowEnd = emitRowEnd(query);
   Value storeEnd = min(limit, rowEnd);
   if (op.getFill() == Fill::neg_inf) {
-    logit = b.create<arith::SelectOp>(
-        less(column, rowEnd), logit,
-        f32(-std::numeric_limits<float>::infinity()));
+    logit =
+        b.create<arith::SelectOp>(less(column, rowEnd), logit,
+                                  f32(-std::numeric_limits<float>::infinity()));
     storeEnd = limit;
   }
   auto branch =
@@ -406,45 +429,52 @@ void LogitsKernel::scoreStep(const Step &step, Value token) {
     return;
   }
 
-  // Loops and not copies of their bodies: the reads of LDS do not change in the
-  // token loop, and unrolled they would all be hoisted out of it into registers.
+  // A loop and not copies of its body: the reads of LDS do not change in the
+  // token loop, and without this loop the backend hoists all of them into
+  // registers, 473 of them for 128 heads and 4 queries.
   OpBuilder::InsertionGuard guard(b);
   auto queryLoop = b.create<scf::ForOp>(index(0), index(numQueries), index(1));
+  keepLoop(queryLoop);
   b.setInsertionPointToStart(queryLoop.getBody());
   Value query = queryLoop.getInductionVar();
-  auto headLoop =
-      b.create<scf::ForOp>(index(0), index(headTiles), index(1),
-                           SmallVector<Value>(groups, zeroPair));
-  {
-    OpBuilder::InsertionGuard headGuard(b);
-    b.setInsertionPointToStart(headLoop.getBody());
-    Value headTile = headLoop.getInductionVar();
-    SmallVector<Value> sums(headLoop.getRegionIterArgs());
+  SmallVector<Value> sums(groups, zeroPair);
+  for (int64_t h = 0; h < headTiles; ++h) {
     SmallVector<Value> queryPieces;
     for (int64_t piece = 0; piece < pieces; ++piece) {
       if (!queryLds) {
-        queryPieces.push_back(loadQueryPiece(query, headTile, piece));
+        queryPieces.push_back(loadQueryPiece(query, index(h), piece));
         continue;
       }
-      Value tile = add(mul(query, headTiles), headTile);
+      Value tile = add(mul(query, headTiles), index(h));
       queryPieces.push_back(b.create<vector::LoadOp>(
           wordsType(), queryLds,
           ValueRange{add(mul(tile, pieces), index(piece)), lane, index(0)}));
     }
-    scoreTile(queryPieces, loadWeights(query, headTile), step, sums);
-    b.create<scf::YieldOp>(sums);
+    scoreTile(queryPieces, loadWeights(query, index(h)), step, sums);
   }
-  storeRow(query, token, headLoop.getResults(), step.scale);
+  storeRow(query, token, sums, step.scale);
+}
+
+/// Keeps the backend from unrolling `loop`.
+void LogitsKernel::keepLoop(scf::ForOp loop) {
+  MLIRContext *context = b.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(context, b.getBoolAttr(true), {}, {},
+                                          {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation",
+                LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {},
+                                              {}, {}, {}, {}, {}, {}, {}, {},
+                                              {}, {}));
 }
 
 void LogitsKernel::emitTokenLoop() {
-  auto isBusy = b.create<scf::IfOp>(less(start, limit), /*withElseRegion=*/false);
+  auto isBusy =
+      b.create<scf::IfOp>(less(start, limit), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&isBusy.getThenRegion().front());
   stageQueries();
 
-  // Keys are loaded one step ahead of their use and page ids two, with all reads
-  // of the block table held to the pages of the sequence.
+  // Keys are loaded one step ahead of their use and page ids two, with all
+  // reads of the block table held to the pages of the sequence.
   const int64_t stride = config.getWaves() * lanes;
   Value first = add(start, mul(wave, lanes));
   Step step = loadStep(first, loadPages(first));
@@ -574,7 +604,8 @@ LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
   spec.sizes = {{"B", "q", 0}, {"W", "block_table", 1}, {"C", "logits", 1}};
   spec.preconditions = {
       "context_lens[b] <= W * " + std::to_string(op.getPageSize()),
-      "key_scales >= 0", "block_table[b, j] < pages for j < ceil(context_lens[b] / P)"};
+      "key_scales >= 0",
+      "block_table[b, j] < pages for j < ceil(context_lens[b] / P)"};
 
   KernelBuilder kernel(host, op, spec);
   LogitsKernel(kernel, op, target).emit();
