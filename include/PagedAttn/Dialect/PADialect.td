@@ -23,8 +23,8 @@ def PA_Dialect : Dialect {
     * `pa.grouped_gemm`, one matrix product per expert with block scales;
 
     and the few ops that their lowering needs and upstream lacks: `pa.mma`, one
-    matrix instruction of a wave, and `pa.assume`, what a caller knows of an
-    integer.
+    matrix instruction of a wave, `pa.group_sum`, sums over the lane groups of a
+    wave, and `pa.assume`, what a caller knows of an integer.
 
     What belongs here: ops whose meaning is independent of a chip, with sizes
     and strides in the operand types, 64 bits wide. What does not: an op that
