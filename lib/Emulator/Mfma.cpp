@@ -271,7 +271,7 @@ void executeDouble(Wave &W, const Instruction &I) {
   RegisterRange C(W, I.Src[2], 2 * Registers);
   double TileA[64], TileB[64], Acc[256];
   uint64_t Result[4 * WaveLanes];
-  const unsigned Neg = I.Mod.NegLo;
+  const unsigned Neg = I.Mod.Blgp; // the field of blgp negates A, B and C
   for (unsigned Block = 0; Block != S.Blocks; ++Block) {
     decodeDouble(layoutOf(S, ElementType::F64, sourceBlockA(I, Block)), A.Regs,
                  TileA);
@@ -379,7 +379,7 @@ bool prepare(Instruction &I, const ChipInfo &Chip, std::string &Err) {
       return false;
     }
   }
-  if ((I.Mod.NegLo || I.Mod.NegHi) && S.A != Input::F64) {
+  if (I.Mod.NegLo || I.Mod.NegHi) {
     Err = "neg on a matrix instruction without it";
     return false;
   }
@@ -387,7 +387,7 @@ bool prepare(Instruction &I, const ChipInfo &Chip, std::string &Err) {
     // Two selector bits per scale: op_sel the low one, op_sel_hi the high one.
     // The disassembler leaves out an op_sel_hi of all ones.
     unsigned Low = I.Mod.OpSel;
-    unsigned High = I.Mod.HasOpSelHi ? I.Mod.OpSelHi : 7u;
+    unsigned High = I.Mod.OpSelHi;
     unsigned ByteA = (Low & 1) | (High & 1) << 1;
     unsigned ByteB = (Low >> 1 & 1) | (High >> 1 & 1) << 1;
     I.Aux[AuxScaleBytes] = ByteA | ByteB << 2;
