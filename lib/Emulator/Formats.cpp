@@ -1,6 +1,6 @@
 //===- Formats.cpp - Narrow floating-point formats ------------------------===//
 
-#include "Formats.h"
+#include "PagedAttn/Emulator/Formats.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 //===- MatrixKernels.cpp - Host kernels of the matrix instructions --------===//
 
 #include "MatrixKernels.h"
-#include "Formats.h"
+#include "PagedAttn/Emulator/Formats.h"
 
 #include <cmath>
 

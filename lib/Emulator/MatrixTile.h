@@ -8,9 +8,9 @@
 #ifndef PAGEDATTN_LIB_EMULATOR_MATRIXTILE_H
 #define PAGEDATTN_LIB_EMULATOR_MATRIXTILE_H
 
-#include "Formats.h"
 #include "MatrixKernels.h"
 #include "Operands.h"
+#include "PagedAttn/Emulator/Formats.h"
 
 namespace pagedattn::emu {
 

@@ -11,10 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Formats.h"
 #include "MatrixTile.h"
 #include "Operands.h"
 #include "Ops.h"
+#include "PagedAttn/Emulator/Formats.h"
 #include <vector>
 
 using namespace pagedattn::emu;

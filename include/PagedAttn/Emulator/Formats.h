@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef PAGEDATTN_LIB_EMULATOR_FORMATS_H
-#define PAGEDATTN_LIB_EMULATOR_FORMATS_H
+#ifndef PAGEDATTN_EMULATOR_FORMATS_H
+#define PAGEDATTN_EMULATOR_FORMATS_H
 
 #include <cstdint>
 #include <cstring>
@@ -122,4 +122,4 @@ inline void insertPacked(uint32_t *Words, unsigned Index, unsigned Width,
 
 } // namespace pagedattn::emu
 
-#endif // PAGEDATTN_LIB_EMULATOR_FORMATS_H
+#endif // PAGEDATTN_EMULATOR_FORMATS_H
