@@ -155,6 +155,7 @@ struct Modifiers {
   bool Nv = false;
   uint32_t Th = 0, Scope = 0; ///< gfx12 cache policy, no effect here
   uint32_t ByteSel = 0;       ///< byte_sel:
+  uint32_t ScaleSel = 0;      ///< scale_sel:
   uint32_t Bitop3 = 0;        ///< bitop3:
   uint32_t WaitExp = 0;       ///< wait_exp:, wait_va_vdst: and the like
 };

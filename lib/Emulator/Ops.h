@@ -33,6 +33,10 @@ OpTable globalAtomicOps();
 OpTable bufferOps();
 OpTable asyncOps();
 OpTable tensorOps();
+// These choose a host instruction set inside MatrixKernels.
+OpTable mfmaOps();
+OpTable wmmaOps();
+OpTable smallFloatOps();
 
 // Families with lane loops are compiled once per host instruction set; see
 // HostIsa.h. The registry picks the best set the host has.
@@ -46,10 +50,7 @@ OpTable tensorOps();
   X(vectorPackedOps)                                                           \
   X(vectorMathOps)                                                             \
   X(vectorConvertOps)                                                          \
-  X(vectorCompareOps)                                                          \
-  X(smallFloatOps)                                                             \
-  X(mfmaOps)                                                                   \
-  X(wmmaOps)
+  X(vectorCompareOps)
 
 } // namespace pagedattn::emu
 
