@@ -39,6 +39,7 @@ enum class Ty : uint8_t {
   PkF32,  ///< two singles in two registers
   PkB32,  ///< two 32-bit integers in two registers
   Mask,   ///< one bit per lane in wave-size scalar registers
+  Imm,   ///< no operand: the instruction's immediate, in Instruction::Imm
   Wide,   ///< any number of registers, no constant, no modifiers
 };
 

@@ -21,6 +21,7 @@ const OpInfo *findOp(llvm::StringRef Mnemonic);
 
 // Families with no lane loops.
 OpTable scalarAluOps();
+OpTable scalarFloatOps();
 OpTable scalarMemoryOps();
 OpTable controlOps();
 OpTable waitOps();

@@ -81,8 +81,11 @@ struct Wave {
   uint64_t AllLanes = ~uint64_t(0);
   bool Scc = false;
   uint8_t VgprMsb = 0; ///< s_set_vgpr_msb: src0, src1, src2, dst, 2 bits each
-  /// MODE asks for something other than round-to-nearest with denormals.
+  /// MODE asks for something other than round-to-nearest with denormals;
+  /// setMode keeps these up to date.
   bool SpecialMode32 = false, SpecialMode16_64 = false;
+  /// Decoded instructions for the current VgprMsb.
+  std::atomic<const Instruction *> *Table = nullptr;
   ModeReg Mode;
   alignas(8) std::array<uint32_t, NumScalarRegs> S = {};
 
@@ -99,9 +102,10 @@ struct Wave {
   uint32_t Epoch = 0;
   std::array<uint64_t, NumCounters> Issued = {};
   std::array<std::deque<PendingOp>, NumCounters> Pending;
-  /// GFX12 barriers signalled and not waited for, by barrier number + 2.
-  uint32_t BarrierPhase = 0;
-  int32_t WaitingBarrier = 0;
+  /// GFX12: the completions a barrier had when this wave signalled it.
+  std::array<uint32_t, 32> SignalPhase = {};
+  int32_t WaitingBarrier = 0; ///< while EventBarrier is set
+  int32_t JoinedBarrier = 0;  ///< named barrier this wave is a member of
   const Instruction *Current = nullptr;
 
   uint64_t exec() const { return scalar64(RegExecLo); }
@@ -109,6 +113,12 @@ struct Wave {
   uint64_t vcc() const { return scalarMask(RegVccLo); }
   void setVcc(uint64_t X) { setScalarMask(RegVccLo, X); }
   uint32_t m0() const { return S[RegM0]; }
+  void setMode(uint32_t Bits) {
+    Mode.Bits = Bits;
+    SpecialMode32 = (Bits & 0x33) != 0x30;
+    SpecialMode16_64 = (Bits & 0xcc) != 0xc0;
+  }
+  void setVgprMsb(uint8_t Msb);
 
   uint64_t scalar64(unsigned Reg) const {
     uint64_t X;
@@ -147,7 +157,7 @@ struct Wave {
               uint64_t Limit, const llvm::Twine &Text);
 };
 
-/// A named or workgroup barrier of GFX12.
+/// A barrier. Index 0 is the workgroup's, 1 to 16 are named (GFX12).
 struct BarrierState {
   uint32_t Members = 0;
   uint32_t Signalled = 0;
@@ -164,7 +174,6 @@ struct Workgroup {
   const Kernel *TheKernel = nullptr;
   const LaunchOptions *Options = nullptr;
   uint32_t LiveWaves = 0;
-  uint32_t AtBarrier = 0;
   std::array<BarrierState, 32> Barriers;
   Dim3 Grid, Block;
   uint64_t KernargAddress = 0;
