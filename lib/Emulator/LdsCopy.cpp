@@ -11,6 +11,22 @@ uint8_t *LdsTransfer::append(uint32_t Address, uint32_t Bytes, int Lane) {
   return Data.data() + At;
 }
 
+void appendM0Slot(Wave &W, const Instruction &I, LdsTransfer &Transfer,
+                  unsigned Lane, const uint8_t *Data, unsigned Bytes,
+                  bool Signed) {
+  uint32_t Small = 0;
+  if (Bytes < 4) {
+    std::memcpy(&Small, Data, Bytes);
+    const unsigned Unused = 32 - 8 * Bytes;
+    if (Signed)
+      Small = uint32_t(int32_t(Small << Unused) >> Unused);
+    Data = reinterpret_cast<const uint8_t *>(&Small);
+    Bytes = 4;
+  }
+  uint32_t To = W.m0() + uint32_t(I.Mod.Offset) + Lane * Bytes;
+  std::memcpy(Transfer.append(To, Bytes, int(Lane)), Data, Bytes);
+}
+
 void deferToLds(Wave &W, const Instruction &I, Counter C,
                 LdsTransfer &&Transfer) {
   for (const LdsTransfer::Run &R : Transfer.Runs)

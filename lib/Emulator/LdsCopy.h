@@ -36,6 +36,13 @@ struct LdsTransfer {
 void deferToLds(Wave &W, const Instruction &I, Counter C,
                 LdsTransfer &&Transfer);
 
+/// Appends one lane's data of a load whose LDS address is in M0: lane L has
+/// slot L, inactive lanes leave theirs alone. Less than a dword is extended to
+/// one.
+void appendM0Slot(Wave &W, const Instruction &I, LdsTransfer &Transfer,
+                  unsigned Lane, const uint8_t *Data, unsigned Bytes,
+                  bool Signed);
+
 /// While it lives, reports are attributed to an earlier instruction.
 class AttributeTo {
 public:
