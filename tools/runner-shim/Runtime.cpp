@@ -21,6 +21,8 @@
 #include "PagedAttn/Emulator/Emulator.h"
 #include "PagedAttn/Emulator/ReportWriter.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -72,26 +74,17 @@ uint64_t environmentNumber(const char *Name, uint64_t Default) {
   return X;
 }
 
-/// The chip an AMDGPU ELF is for, from the machine field of e_flags.
-StringRef chipOfElf(StringRef Elf) {
-  struct Machine {
-    unsigned Flags;
-    StringLiteral Chip;
-  };
-  // EF_AMDGPU_MACH_AMDGCN_*.
-  static constexpr Machine Machines[] = {
-      {0x4c, "gfx942"}, {0x4f, "gfx950"}, {0x49, "gfx1250"}};
-  constexpr size_t FlagsAt = 48, HeaderBytes = 64;
-  if (Elf.size() < HeaderBytes || !Elf.starts_with("\x7f"
-                                                   "ELF"))
-    die("module is not an ELF code object");
-  uint32_t Flags;
-  std::memcpy(&Flags, Elf.data() + FlagsAt, sizeof(Flags));
-  for (const Machine &M : Machines)
-    if ((Flags & 0xff) == M.Flags)
-      return M.Chip;
-  die("module is for no chip the emulator knows, machine 0x" +
-      Twine::utohexstr(Flags & 0xff));
+/// The chip an AMDGPU ELF is for.
+std::string chipOfElf(StringRef Elf) {
+  auto File = object::ObjectFile::createELFObjectFile(
+      MemoryBufferRef(Elf, "code object"));
+  if (!File)
+    die("module is not an ELF code object: " + toString(File.takeError()));
+  auto *Object = cast<object::ELFObjectFileBase>(File->get());
+  std::optional<StringRef> Chip = Object->tryGetCPUName();
+  if (Object->getEMachine() != ELF::EM_AMDGPU || !Chip)
+    die("module is not an AMDGPU code object");
+  return Chip->str();
 }
 
 /// The end of an ELF file, for callers that do not say: its section header
@@ -161,11 +154,11 @@ emu::Module *Runtime::load(const void *Data, size_t Bytes) {
   if (Bytes == 0)
     Bytes = sizeOfElf(Begin);
   StringRef Elf(Begin, Bytes);
-  StringRef Chip = chipOfElf(Elf);
+  std::string Chip = chipOfElf(Elf);
   if (!Dev)
     Dev = orDie(emu::Device::create(Chip));
-  if (Dev->chip() != Chip)
-    die("module is for " + Chip + ", the device is a " + Dev->chip());
+  if (Dev->chip() != StringRef(Chip))
+    die("module is for " + Twine(Chip) + ", the device is a " + Dev->chip());
   return orDie(Dev->load(Elf));
 }
 
