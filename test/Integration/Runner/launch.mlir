@@ -18,7 +18,7 @@ module attributes {gpu.container_module} {
   gpu.module @kernels [#rocdl.target<chip = "CHIP">] {
     gpu.func @axpy(%x: memref<?xf32>, %y: memref<?xf32>, %a: f32, %n: index) kernel {
       %b = gpu.block_id x
-      %d = gpu.block_dim x
+      %d = arith.constant 64 : index
       %t = gpu.thread_id x
       %first = arith.muli %b, %d : index
       %i = arith.addi %first, %t : index
