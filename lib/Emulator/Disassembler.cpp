@@ -14,7 +14,9 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
+#include <array>
 #include <mutex>
+#include <optional>
 
 using namespace llvm;
 
@@ -59,9 +61,9 @@ Disassembler::create(const ChipInfo &Chip) {
   S->Instructions.reset(T->createMCInstrInfo());
   if (!S->AsmInfo || !S->Subtarget || !S->Instructions)
     return createStringError("cannot create the disassembler for " + Chip.Name);
-  S->Context = std::make_unique<MCContext>(
-      TT, S->AsmInfo.get(), S->Registers.get(), S->Subtarget.get(), nullptr,
-      &S->Options);
+  S->Context =
+      std::make_unique<MCContext>(TT, S->AsmInfo.get(), S->Registers.get(),
+                                  S->Subtarget.get(), nullptr, &S->Options);
   S->Disasm.reset(T->createMCDisassembler(*S->Subtarget, *S->Context));
   S->Printer.reset(T->createMCInstPrinter(TT, 0, *S->AsmInfo, *S->Instructions,
                                           *S->Registers));
@@ -97,12 +99,32 @@ static std::string clean(StringRef Text) {
   return Folded;
 }
 
+/// Compilers older than LLVM 22.1 leave zero in a field of the tensor
+/// instructions that must name the null register by now. Gives the bytes as
+/// they are encoded today, or nothing for other instructions.
+static std::optional<std::array<uint8_t, 12>>
+currentTensorEncoding(ArrayRef<uint8_t> Bytes) {
+  constexpr unsigned Size = 12, Field = 7;
+  constexpr uint8_t Null = 0x7c;
+  if (Bytes.size() < Size || Bytes[3] != 0xd0 || Bytes[2] != 0x71 ||
+      Bytes[Field] != 0)
+    return std::nullopt;
+  std::array<uint8_t, Size> Current;
+  std::copy_n(Bytes.begin(), Size, Current.begin());
+  Current[Field] = Null;
+  return Current;
+}
+
 Disassembler::Result Disassembler::disassemble(ArrayRef<uint8_t> Bytes,
                                                uint64_t Pc) {
   Result R;
   MCInst Inst;
   uint64_t Size = 0;
   auto Status = S->Disasm->getInstruction(Inst, Size, Bytes, Pc, nulls());
+  if (Status == MCDisassembler::Fail) {
+    if (auto Tensor = currentTensorEncoding(Bytes))
+      Status = S->Disasm->getInstruction(Inst, Size, *Tensor, Pc, nulls());
+  }
   if (Status == MCDisassembler::Fail || Size == 0)
     return R;
   std::string Text;

@@ -251,6 +251,8 @@ bool parseValue(StringRef Name, StringRef Value, const EncodedImms &Imms,
     return assign(M.MatrixBScaleFmt, matrixScaleFormat(Value));
   if (Name == "byte_sel")
     return assign(M.ByteSel, number(Value));
+  if (Name == "scale_sel")
+    return assign(M.ScaleSel, number(Value));
   if (Name == "bitop3")
     return assign(M.Bitop3, number(Value));
   if (Name == "th" || Name == "scope")

@@ -400,7 +400,7 @@ void selectParts(Instruction &I, const Conversion &C, const ChipInfo &Chip) {
   if (To == 8)
     I.Aux[AuxResultPart] = Chip.Gfx12 ? I.Mod.ByteSel : I.Mod.OpSel >> 2 & 3;
   else if (To == 16 && I.Dst[0].Type == Ty::B32)
-    I.Aux[AuxResultPart] = I.Mod.OpSel >> I.NumSrc & 1;
+    I.Aux[AuxResultPart] = (I.Mod.OpSel >> I.NumSrc & 1) | I.Dst[0].High;
   else if (To == 16)
     I.Aux[AuxResultPart] = I.Dst[0].High;
   // The result is merged into the whole register here.

@@ -306,7 +306,7 @@ int runSpec(const CommandLine &Line) {
 
 int main(int Argc, char **Argv) {
   // LLVM registers a --stats of its own, which counts compiler passes.
-  StringMap<cl::Option *> &Registered = cl::getRegisteredOptions();
+  auto &Registered = cl::getRegisteredOptions();
   auto Stats = Registered.find("stats");
   if (Stats != Registered.end())
     Stats->second->setArgStr("llvm-stats");
