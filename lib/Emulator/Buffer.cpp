@@ -1,6 +1,7 @@
 //===- Buffer.cpp - Buffer loads, stores and atomics ----------------------===//
 
 #include "BufferResource.h"
+#include "LdsCopy.h"
 #include "Ops.h"
 
 using namespace llvm;
@@ -9,7 +10,8 @@ namespace pagedattn::emu {
 
 namespace {
 
-template <Piece P> void bufferLoad(Wave &W, const Instruction &I) {
+template <Piece P>
+void bufferLoad(Wave &W, const Instruction &I) {
   countLoad(W);
   BufferAccess Access(W, I, 0);
   if (!Access.valid())
@@ -19,10 +21,10 @@ template <Piece P> void bufferLoad(Wave &W, const Instruction &I) {
   forLanes(W.exec(), [&](unsigned Lane) {
     const BufferAddress A = Access.lane(Lane);
     uint32_t Data[4] = {0, 0, 0, 0};
-    if (LLVM_LIKELY(!Access.resource().Swizzle &&
-                    A.inRange(Access.resource(), 0, Bytes) &&
-                    Access.check(A, Lane, 0, Bytes,
-                                 ReportKind::OutOfRangeLoad))) {
+    if (LLVM_LIKELY(
+            !Access.resource().Swizzle &&
+            A.inRange(Access.resource(), 0, Bytes) &&
+            Access.check(A, Lane, 0, Bytes, ReportKind::OutOfRangeLoad))) {
       loadGlobal(W, I, int(Lane), A.device(0), Data, Bytes);
     } else {
       for (unsigned D = 0; D != Bytes; D += Step)
@@ -33,7 +35,8 @@ template <Piece P> void bufferLoad(Wave &W, const Instruction &I) {
   });
 }
 
-template <Piece P> void bufferStore(Wave &W, const Instruction &I) {
+template <Piece P>
+void bufferStore(Wave &W, const Instruction &I) {
   countStore(W);
   BufferAccess Access(W, I, 1);
   if (!Access.valid())
@@ -44,10 +47,10 @@ template <Piece P> void bufferStore(Wave &W, const Instruction &I) {
     const BufferAddress A = Access.lane(Lane);
     uint32_t Data[4];
     getLane(W, I.Src[0], P, Lane, Data);
-    if (LLVM_LIKELY(!Access.resource().Swizzle &&
-                    A.inRange(Access.resource(), 0, Bytes) &&
-                    Access.check(A, Lane, 0, Bytes,
-                                 ReportKind::DroppedStore))) {
+    if (LLVM_LIKELY(
+            !Access.resource().Swizzle &&
+            A.inRange(Access.resource(), 0, Bytes) &&
+            Access.check(A, Lane, 0, Bytes, ReportKind::DroppedStore))) {
       storeGlobal(W, I, int(Lane), A.device(0), Data, Bytes);
     } else {
       for (unsigned D = 0; D != Bytes; D += Step)
@@ -90,31 +93,68 @@ void bufferAtomic(Wave &W, const Instruction &I) {
   });
 }
 
-/// A load with the lds modifier moves data to LDS instead.
+/// With the lds modifier the data goes to LDS, in a slot per lane behind M0.
+/// An out-of-range lane writes zero there.
+template <Piece P>
+void bufferLoadToLds(Wave &W, const Instruction &I) {
+  BufferAccess Access(W, I, 0);
+  if (!Access.valid())
+    return;
+  constexpr unsigned Bytes = bytesOf(P);
+  constexpr unsigned Step = Bytes < 4 ? Bytes : 4;
+  LdsTransfer T;
+  forLanes(W.exec(), [&](unsigned Lane) {
+    const BufferAddress A = Access.lane(Lane);
+    uint8_t Data[16] = {};
+    for (unsigned D = 0; D != Bytes; D += Step)
+      if (Access.check(A, Lane, D, Step, ReportKind::OutOfRangeLoad))
+        loadGlobal(W, I, int(Lane), A.device(D), Data + D, Step);
+    appendM0Slot(W, I, T, Lane, Data, Bytes, P == Piece::I8 || P == Piece::I16);
+  });
+  if (!(W.Event & EventFatal))
+    deferToLds(W, I, Counter::Load, std::move(T));
+}
+
+template <Piece P>
 bool prepareLoad(Instruction &I, const ChipInfo &Chip, std::string &Err) {
   if (I.Mod.Tfe) {
     Err = "unsupported modifier 'tfe'";
     return false;
   }
-  if (I.Mod.Lds)
-    return prepareBufferToLds(I, Chip, Err);
+  if (!I.Mod.Lds)
+    return true;
+  constexpr bool HasForm =
+      P == Piece::U8 || P == Piece::I8 || P == Piece::U16 || P == Piece::I16 ||
+      P == Piece::B32 || P == Piece::B96 || P == Piece::B128;
+  if (!HasForm) {
+    Err = "no form of this load to LDS";
+    return false;
+  }
+  I.Fn = bufferLoadToLds<P>;
+  I.Class = OpClass::Async;
   return true;
 }
 
-constexpr OpInfo load(const char *Name, Handler Fn) {
-  return {Name,        Fn, OpClass::Buffer, 1, {Ty::Wide, Ty::Wide, Ty::Wide, Ty::B32},
-          prepareLoad};
+template <Piece P>
+constexpr OpInfo load(const char *Name) {
+  return {Name,
+          bufferLoad<P>,
+          OpClass::Buffer,
+          1,
+          {Ty::Wide, Ty::Wide, Ty::Wide, Ty::B32},
+          prepareLoad<P>};
 }
 constexpr OpInfo store(const char *Name, Handler Fn) {
-  return {Name, Fn, OpClass::Buffer, 0, {Ty::Wide, Ty::Wide, Ty::Wide, Ty::B32}};
+  return {
+      Name, Fn, OpClass::Buffer, 0, {Ty::Wide, Ty::Wide, Ty::Wide, Ty::B32}};
 }
 constexpr OpInfo atomic(const char *Name, Handler Fn) {
-  return {Name, Fn, OpClass::Buffer, 1, {Ty::Wide, Ty::Wide, Ty::Wide, Ty::B32}};
+  return {
+      Name, Fn, OpClass::Buffer, 1, {Ty::Wide, Ty::Wide, Ty::Wide, Ty::B32}};
 }
 
 #define LOAD(Old, New, P)                                                      \
-  load("buffer_load_" Old, bufferLoad<Piece::P>),                              \
-      load("buffer_load_" New, bufferLoad<Piece::P>)
+  load<Piece::P>("buffer_load_" Old), load<Piece::P>("buffer_load_" New)
 #define STORE(Old, New, P)                                                     \
   store("buffer_store_" Old, bufferStore<Piece::P>),                           \
       store("buffer_store_" New, bufferStore<Piece::P>)

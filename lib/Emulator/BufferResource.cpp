@@ -30,8 +30,8 @@ BufferResource readGfx9(const uint32_t *D) {
 BufferResource readWide(Wave &W, const uint32_t *D) {
   BufferResource R;
   R.Base = (uint64_t(D[0]) | uint64_t(D[1]) << 32) & ((uint64_t(1) << 57) - 1);
-  R.NumRecords = uint64_t(D[1]) >> 25 | uint64_t(D[2]) << 7 |
-                 uint64_t(D[3] & 0x3f) << 39;
+  R.NumRecords =
+      uint64_t(D[1]) >> 25 | uint64_t(D[2]) << 7 | uint64_t(D[3] & 0x3f) << 39;
   R.Stride = (D[3] >> 12) & 0x3fff;
   const unsigned StrideScale = (D[3] >> 26) & 3;
   const unsigned Unknown = (D[3] >> 6) & 0x3f;
@@ -112,8 +112,7 @@ bool BufferAccess::check(const BufferAddress &A, unsigned Lane, unsigned Delta,
                  return formatv("offset {0} is in range, with soffset {1} it "
                                 "passes num_records {2}: hardware may drop "
                                 "this access",
-                                A.Checked + Delta, Soffset,
-                                Resource.NumRecords)
+                                A.Checked + Delta, Soffset, Resource.NumRecords)
                      .str();
                });
     return true;

@@ -24,8 +24,8 @@ struct BufferResource {
 
 /// Where one lane of a buffer instruction leads.
 struct BufferAddress {
-  uint64_t Base = 0;    ///< of the buffer, soffset added
-  uint32_t Offset = 0;  ///< in the buffer; wraps at 32 bits
+  uint64_t Base = 0;   ///< of the buffer, soffset added
+  uint32_t Offset = 0; ///< in the buffer; wraps at 32 bits
   uint32_t Index = 0;
   /// The byte offset that the range check sees.
   uint64_t Checked = 0;

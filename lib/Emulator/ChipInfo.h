@@ -21,10 +21,10 @@ struct ChipInfo {
   bool Gfx12;           ///< GFX12 encodings: split counters and barriers
   bool WorkgroupIdInTtmp;
   bool PackedWorkItemId;
-  unsigned BufferBaseBits;   ///< width of a buffer resource's base address
-  unsigned NumRecordsBits;   ///< and of its num_records
-  bool SignedSaddrOffset;    ///< voffset of global_* saddr is signed
-  bool AsyncLds;             ///< global_load_async_to_lds, tensor_*
+  unsigned BufferBaseBits; ///< width of a buffer resource's base address
+  unsigned NumRecordsBits; ///< and of its num_records
+  bool SignedSaddrOffset;  ///< voffset of global_* saddr is signed
+  bool AsyncLds;           ///< global_load_async_to_lds, tensor_*
 };
 
 llvm::ArrayRef<ChipInfo> chipTable();

@@ -50,9 +50,10 @@ Error CodeObject::checkHeader() {
     return createStringError("not a linked code object (ELF type is not DYN)");
   std::optional<StringRef> Cpu = File->tryGetCPUName();
   if (!Cpu || *Cpu != Chip.Name)
-    return createStringError(formatv("code object is for {0}, the device is {1}",
-                                     Cpu ? *Cpu : "an unknown chip", Chip.Name)
-                                 .str());
+    return createStringError(
+        formatv("code object is for {0}, the device is {1}",
+                Cpu ? *Cpu : "an unknown chip", Chip.Name)
+            .str());
   return Error::success();
 }
 
@@ -108,7 +109,8 @@ Error CodeObject::relocate() {
   if (!Sections)
     return Sections.takeError();
   for (const ELF64LE::Shdr &Section : *Sections) {
-    if (Section.sh_type != ELF::SHT_RELA || !(Section.sh_flags & ELF::SHF_ALLOC))
+    if (Section.sh_type != ELF::SHT_RELA ||
+        !(Section.sh_flags & ELF::SHF_ALLOC))
       continue;
     auto Relas = Elf.relas(Section);
     if (!Relas)
@@ -230,9 +232,10 @@ Error CodeObject::readMetadata() {
   return Error::success();
 }
 
-Expected<std::unique_ptr<CodeObject>>
-CodeObject::load(const ChipInfo &Chip, GlobalMemory &Memory, StringRef Elf,
-                 StringRef Name) {
+Expected<std::unique_ptr<CodeObject>> CodeObject::load(const ChipInfo &Chip,
+                                                       GlobalMemory &Memory,
+                                                       StringRef Elf,
+                                                       StringRef Name) {
   std::unique_ptr<CodeObject> C(new CodeObject(Chip, Memory));
   C->Buffer = MemoryBuffer::getMemBufferCopy(Elf, Name);
   auto File = ELF64LEObjectFile::create(C->Buffer->getMemBufferRef());

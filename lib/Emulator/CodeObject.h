@@ -28,9 +28,10 @@ struct KernelDescriptor {
 
 class CodeObject {
 public:
-  static llvm::Expected<std::unique_ptr<CodeObject>>
-  load(const ChipInfo &Chip, GlobalMemory &Memory, llvm::StringRef Elf,
-       llvm::StringRef Name);
+  static llvm::Expected<std::unique_ptr<CodeObject>> load(const ChipInfo &Chip,
+                                                          GlobalMemory &Memory,
+                                                          llvm::StringRef Elf,
+                                                          llvm::StringRef Name);
   ~CodeObject();
 
   llvm::ArrayRef<Kernel> kernels() const { return Kernels; }

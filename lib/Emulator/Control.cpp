@@ -1,7 +1,7 @@
 //===- Control.cpp - Branches, program counter, hardware registers --------===//
 
-#include "Ops.h"
 #include "Operands.h"
+#include "Ops.h"
 
 using namespace llvm;
 
@@ -15,7 +15,8 @@ void jump(Wave &W, const Instruction &I) {
 
 enum class When { Scc0, Scc1, VccZero, VccNonZero, ExecZero, ExecNonZero };
 
-template <When C> void branch(Wave &W, const Instruction &I) {
+template <When C>
+void branch(Wave &W, const Instruction &I) {
   bool Taken = false;
   switch (C) {
   case When::Scc0:
@@ -86,16 +87,12 @@ struct HwField {
   explicit HwField(int64_t Imm)
       : Id(unsigned(Imm) & 0x3f), Offset((unsigned(Imm) >> 6) & 0x1f),
         Width(((unsigned(Imm) >> 11) & 0x1f) + 1) {}
-  uint32_t mask() const {
-    return Width == 32 ? ~0u : (1u << Width) - 1;
-  }
+  uint32_t mask() const { return Width == 32 ? ~0u : (1u << Width) - 1; }
 };
 
 /// The VGPR bank bits that MODE holds from bit 12 in the order dst, src0,
 /// src1, src2; s_set_vgpr_msb has src0 first.
-uint8_t msbFromMode(uint32_t Bits) {
-  return uint8_t(Bits >> 2 | Bits << 6);
-}
+uint8_t msbFromMode(uint32_t Bits) { return uint8_t(Bits >> 2 | Bits << 6); }
 uint32_t modeFromMsb(uint8_t Msb) { return uint8_t(Msb << 2 | Msb >> 6); }
 
 bool readHw(Wave &W, unsigned Id, uint32_t &X) {
@@ -180,9 +177,7 @@ void denormMode(Wave &W, const Instruction &I) {
   W.setMode((W.Mode.Bits & ~0xf0u) | (unsigned(I.Imm) & 0xf) << 4);
 }
 
-void setVgprMsb(Wave &W, const Instruction &I) {
-  W.setVgprMsb(uint8_t(I.Imm));
-}
+void setVgprMsb(Wave &W, const Instruction &I) { W.setVgprMsb(uint8_t(I.Imm)); }
 
 /// A counter that only grows; nothing here has a clock.
 void readTime(Wave &W, const Instruction &I) {
@@ -215,7 +210,10 @@ constexpr OpInfo Table[] = {
     {"s_call_i64", call, OpClass::Branch, 1, {Ty::B64, Ty::Imm}},
     {"s_getreg_b32", getReg, OpClass::ScalarAlu, 1, {Ty::B32, Ty::Imm}},
     {"s_setreg_b32", setReg, OpClass::ScalarAlu, 0, {Ty::Imm, Ty::B32}},
-    {"s_setreg_imm32_b32", setRegImm, OpClass::ScalarAlu, 0,
+    {"s_setreg_imm32_b32",
+     setRegImm,
+     OpClass::ScalarAlu,
+     0,
      {Ty::Imm, Ty::B32}},
     {"s_round_mode", roundMode, OpClass::ScalarAlu, 0, {Ty::Imm}},
     {"s_denorm_mode", denormMode, OpClass::ScalarAlu, 0, {Ty::Imm}},

@@ -53,8 +53,8 @@ Expected<std::unique_ptr<Device>> Device::create(StringRef Chip) {
   std::string Known;
   for (const ChipInfo &C : chipTable())
     Known += (Known.empty() ? "" : ", ") + C.Name.str();
-  return createStringError("unknown chip '" + Chip.str() + "': expected one of " +
-                           Known);
+  return createStringError("unknown chip '" + Chip.str() +
+                           "': expected one of " + Known);
 }
 
 StringRef Device::chip() const { return Chip.Name; }
@@ -76,8 +76,9 @@ Error Device::release(uint64_t Address) {
 static Error outside(const GlobalMemory &Memory, uint64_t Address,
                      uint64_t Bytes) {
   return createStringError(
-      formatv("device range of {0} bytes at {1:x} is not in one allocation: {2}",
-              Bytes, Address, Memory.describe(Address))
+      formatv(
+          "device range of {0} bytes at {1:x} is not in one allocation: {2}",
+          Bytes, Address, Memory.describe(Address))
           .str());
 }
 
@@ -185,8 +186,8 @@ std::vector<bool> Device::writtenElements(uint64_t Address,
                                           uint64_t Count) const {
   std::vector<bool> Written(Count, false);
   for (uint64_t I = 0; I != Count && ElementBytes; ++I)
-    Written[I] = countWritten(Address + I * ElementBytes, ElementBytes) ==
-                 ElementBytes;
+    Written[I] =
+        countWritten(Address + I * ElementBytes, ElementBytes) == ElementBytes;
   return Written;
 }
 

@@ -72,7 +72,8 @@ namespace {
 // Global
 //===----------------------------------------------------------------------===//
 
-template <Piece P> void globalLoad(Wave &W, const Instruction &I) {
+template <Piece P>
+void globalLoad(Wave &W, const Instruction &I) {
   countLoad(W);
   forLanes(W.exec(), [&](unsigned Lane) {
     uint32_t Data[4] = {0, 0, 0, 0};
@@ -82,7 +83,8 @@ template <Piece P> void globalLoad(Wave &W, const Instruction &I) {
   });
 }
 
-template <Piece P> void globalStore(Wave &W, const Instruction &I) {
+template <Piece P>
+void globalStore(Wave &W, const Instruction &I) {
   countStore(W);
   forLanes(W.exec(), [&](unsigned Lane) {
     uint32_t Data[4];
@@ -96,7 +98,8 @@ template <Piece P> void globalStore(Wave &W, const Instruction &I) {
 // Flat
 //===----------------------------------------------------------------------===//
 
-template <Piece P> void flatLoad(Wave &W, const Instruction &I) {
+template <Piece P>
+void flatLoad(Wave &W, const Instruction &I) {
   countLoad(W);
   W.issue(Counter::Lgkm);
   forLanes(W.exec(), [&](unsigned Lane) {
@@ -117,7 +120,8 @@ template <Piece P> void flatLoad(Wave &W, const Instruction &I) {
   });
 }
 
-template <Piece P> void flatStore(Wave &W, const Instruction &I) {
+template <Piece P>
+void flatStore(Wave &W, const Instruction &I) {
   countStore(W);
   W.issue(Counter::Lgkm);
   forLanes(W.exec(), [&](unsigned Lane) {
@@ -155,7 +159,8 @@ int64_t scratchOffset(Wave &W, const Instruction &I, unsigned Lane,
   return Offset;
 }
 
-template <Piece P> void scratchLoad(Wave &W, const Instruction &I) {
+template <Piece P>
+void scratchLoad(Wave &W, const Instruction &I) {
   countLoad(W);
   forLanes(W.exec(), [&](unsigned Lane) {
     uint32_t Data[4] = {0, 0, 0, 0};
@@ -165,7 +170,8 @@ template <Piece P> void scratchLoad(Wave &W, const Instruction &I) {
   });
 }
 
-template <Piece P> void scratchStore(Wave &W, const Instruction &I) {
+template <Piece P>
+void scratchStore(Wave &W, const Instruction &I) {
   countStore(W);
   forLanes(W.exec(), [&](unsigned Lane) {
     uint32_t Data[4];
@@ -204,7 +210,8 @@ void storeAddTid(Wave &W, const Instruction &I) {
 
 /// M0 has a bit for each of 32 consecutive registers, whose dwords are
 /// consecutive in memory as well.
-template <bool Scratch> void loadBlock(Wave &W, const Instruction &I) {
+template <bool Scratch>
+void loadBlock(Wave &W, const Instruction &I) {
   countLoad(W);
   forLanes(W.exec(), [&](unsigned Lane) {
     for (unsigned D = 0; D != 32; ++D) {
@@ -214,13 +221,14 @@ template <bool Scratch> void loadBlock(Wave &W, const Instruction &I) {
       if (Scratch)
         loadScratch(W, I, Lane, scratchOffset(W, I, Lane, 1, 4) + 4 * D, &X, 4);
       else
-        loadGlobal(W, I, int(Lane), globalAddress(W, I, Lane, 1, 4) + 4 * D,
-                   &X, 4);
+        loadGlobal(W, I, int(Lane), globalAddress(W, I, Lane, 1, 4) + 4 * D, &X,
+                   4);
       putLane(W, I.Dst[0], Piece::B32, Lane, &X, D);
     }
   });
 }
-template <bool Scratch> void storeBlock(Wave &W, const Instruction &I) {
+template <bool Scratch>
+void storeBlock(Wave &W, const Instruction &I) {
   countStore(W);
   forLanes(W.exec(), [&](unsigned Lane) {
     for (unsigned D = 0; D != 32; ++D) {
@@ -298,9 +306,15 @@ constexpr OpInfo Table[] = {
     load("flat_load_monitor_b32", flatLoad<Piece::B32>, OpClass::Flat),
     load("flat_load_monitor_b64", flatLoad<Piece::B64>, OpClass::Flat),
     load("flat_load_monitor_b128", flatLoad<Piece::B128>, OpClass::Flat),
-    {"global_load_addtid_b32", loadAddTid, OpClass::Global, 1,
+    {"global_load_addtid_b32",
+     loadAddTid,
+     OpClass::Global,
+     1,
      {Ty::Wide, Ty::B64}},
-    {"global_store_addtid_b32", storeAddTid, OpClass::Global, 0,
+    {"global_store_addtid_b32",
+     storeAddTid,
+     OpClass::Global,
+     0,
      {Ty::Wide, Ty::B64}},
     load("global_load_block", loadBlock<false>, OpClass::Global),
     store("global_store_block", storeBlock<false>, OpClass::Global),

@@ -39,8 +39,7 @@ void atomic(Wave &W, const Instruction &I) {
     const uint64_t Address = globalAddress(W, I, Lane, 2, Bytes);
     const Operands Values = readData<Op, Wide>(W, I.Src[1], Lane);
     uint64_t Old = 0;
-    const FlatSpace Space =
-        Flat ? classifyFlat(W, Address) : FlatSpace::Global;
+    const FlatSpace Space = Flat ? classifyFlat(W, Address) : FlatSpace::Global;
     if (Space == FlatSpace::Scratch) {
       const uint32_t Offset = uint32_t(Address);
       if (!loadScratch(W, I, Lane, Offset, &Old, Bytes))
@@ -48,8 +47,7 @@ void atomic(Wave &W, const Instruction &I) {
       uint64_t New = applyAtomic(Op, Wide, Old, Values.Data, Values.Data2);
       storeScratch(W, I, Lane, Offset, &New, Bytes);
     } else if (Space == FlatSpace::Lds) {
-      uint8_t *P =
-          W.Group->Lds->atomic(W, I, Lane, uint32_t(Address), Bytes);
+      uint8_t *P = W.Group->Lds->atomic(W, I, Lane, uint32_t(Address), Bytes);
       if (!P)
         return;
       std::memcpy(&Old, P, Bytes);
@@ -70,7 +68,10 @@ void atomic(Wave &W, const Instruction &I) {
 
 template <bool Flat>
 constexpr OpInfo row(const char *Name, Handler Fn) {
-  return {Name, Fn, Flat ? OpClass::Flat : OpClass::Global, 1,
+  return {Name,
+          Fn,
+          Flat ? OpClass::Flat : OpClass::Global,
+          1,
           {Ty::Wide, Ty::Wide, Ty::Wide, Ty::B64}};
 }
 
@@ -79,8 +80,8 @@ constexpr OpInfo row(const char *Name, Handler Fn) {
       row<true>("flat_atomic_" Suffix, atomic<AtomicOp::Op, Wide, true>)
 // Names before and since GFX11.
 #define INT(Old, New, Kind, Op)                                                \
-  ROW(Old, Op, false), ROW(Old "_x2", Op, true), ROW(New "_" Kind "32", Op, false), \
-      ROW(New "_" Kind "64", Op, true)
+  ROW(Old, Op, false), ROW(Old "_x2", Op, true),                               \
+      ROW(New "_" Kind "32", Op, false), ROW(New "_" Kind "64", Op, true)
 
 constexpr OpInfo Table[] = {
     INT("swap", "swap", "b", Swap),

@@ -149,10 +149,9 @@ Error GlobalMemory::release(uint64_t Base, bool Host) {
   std::lock_guard<std::mutex> Hold(Lock);
   auto It = Allocations.find(Base);
   if (It == Allocations.end() || It->second->HostOwned != Host)
-    return createStringError(
-        formatv("no {0} starts at address {1:x}",
-                Host ? "host mapping" : "allocation", Base)
-            .str());
+    return createStringError(formatv("no {0} starts at address {1:x}",
+                                     Host ? "host mapping" : "allocation", Base)
+                                 .str());
   if (!Host)
     munmap(It->second->Data, dataBytes(It->second->Size));
   munmap(It->second->Shadow, shadowBytes(It->second->Size));
@@ -227,11 +226,16 @@ bool loadGlobal(Wave &W, const Instruction &I, int Lane, uint64_t Address,
   W.Thread->Loaded[unsigned(MemorySpace::Global)] += Bytes;
   if (LLVM_UNLIKELY(!A->Defined) && W.Group->Options->CheckUninitialized &&
       !A->isDefined(Address, Bytes))
-    W.report(ReportKind::UninitializedRead, Lane, Address, Bytes, 0, [&]() -> std::string { return formatv("load of {0} bytes at offset {1} of {2} reads memory that "
+    W.report(
+        ReportKind::UninitializedRead, Lane, Address, Bytes, 0,
+        [&]() -> std::string {
+          return formatv(
+                     "load of {0} bytes at offset {1} of {2} reads memory that "
                      "was never written",
                      Bytes, Address - A->Base,
                      A->Name.empty() ? "an allocation" : A->Name)
-                 .str(); });
+              .str();
+        });
   return true;
 }
 
@@ -246,8 +250,8 @@ bool storeGlobal(Wave &W, const Instruction &I, int Lane, uint64_t Address,
   return true;
 }
 
-uint8_t *atomicGlobal(Wave &W, const Instruction &I, int Lane,
-                      uint64_t Address, unsigned Bytes) {
+uint8_t *atomicGlobal(Wave &W, const Instruction &I, int Lane, uint64_t Address,
+                      unsigned Bytes) {
   Allocation *A = locate(W, Lane, Address, Bytes, "atomic");
   if (!A)
     return nullptr;
@@ -261,11 +265,16 @@ uint8_t *atomicGlobal(Wave &W, const Instruction &I, int Lane,
   }
   if (!A->Defined && W.Group->Options->CheckUninitialized &&
       !A->isDefined(Address, Bytes))
-    W.report(ReportKind::UninitializedRead, Lane, Address, Bytes, 0, [&]() -> std::string { return formatv("atomic of {0} bytes at offset {1} of {2} reads memory "
+    W.report(
+        ReportKind::UninitializedRead, Lane, Address, Bytes, 0,
+        [&]() -> std::string {
+          return formatv(
+                     "atomic of {0} bytes at offset {1} of {2} reads memory "
                      "that was never written",
                      Bytes, Address - A->Base,
                      A->Name.empty() ? "an allocation" : A->Name)
-                 .str(); });
+              .str();
+        });
   A->markStored(Address, Bytes);
   W.Thread->Loaded[unsigned(MemorySpace::Global)] += Bytes;
   W.Thread->Stored[unsigned(MemorySpace::Global)] += Bytes;

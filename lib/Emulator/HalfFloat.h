@@ -50,8 +50,7 @@ inline uint32_t floatToHalf(float F) {
   const uint32_t Sign = (X >> 16) & 0x8000;
   const uint32_t Abs = X & 0x7fffffff;
   // Normal: rebias and round in integer arithmetic; a carry reaches infinity.
-  const uint32_t Normal =
-      (Abs - 0x38000000u + 0xfff + ((Abs >> 13) & 1)) >> 13;
+  const uint32_t Normal = (Abs - 0x38000000u + 0xfff + ((Abs >> 13) & 1)) >> 13;
   // Subnormal: adding 0.5 aligns the bits that stay at the bottom.
   const uint32_t Sub = asBits(asFloat(Abs) + 0.5f) - 0x3f000000u;
   const uint32_t Nan = 0x7e00 | ((Abs >> 13) & 0x3ff);
@@ -68,8 +67,8 @@ inline uint32_t floatToHalfRtz(float F) {
   const uint32_t Abs = X & 0x7fffffff;
   const uint32_t Normal = (Abs - 0x38000000u) >> 13;
   // 2^24 times the magnitude is below 2^10 here and truncates exactly.
-  const uint32_t Sub = uint32_t(int32_t(
-      (Abs < 0x38800000u ? asFloat(Abs) : 0.0f) * 16777216.0f));
+  const uint32_t Sub = uint32_t(
+      int32_t((Abs < 0x38800000u ? asFloat(Abs) : 0.0f) * 16777216.0f));
   const uint32_t Nan = 0x7e00 | ((Abs >> 13) & 0x3ff);
   uint32_t R = Abs < 0x38800000u ? Sub : Normal;
   R = Abs >= 0x47800000u ? 0x7bff : R;

@@ -10,8 +10,10 @@
 
 enum class Narrow { Half, Bfloat };
 
-template <Narrow N> inline float widen(U32 X) {
-  return N == Narrow::Half ? halfToFloat(X & 0xffff) : bfloatToFloat(X & 0xffff);
+template <Narrow N>
+inline float widen(U32 X) {
+  return N == Narrow::Half ? halfToFloat(X & 0xffff)
+                           : bfloatToFloat(X & 0xffff);
 }
 
 inline U32 flush16(U32 H) { return (H & 0x7c00) == 0 ? H & 0x8000 : H; }
@@ -70,9 +72,7 @@ inline void fetchNarrow(Wave &W, const Instruction &I, unsigned S,
   LaneBuffer Tmp;
   const U32 *A = fetch(W, I, I.Src[S], Tmp);
   if (LLVM_UNLIKELY(C.FlushIn) && N == Narrow::Half)
-    allLanes(W, [&](unsigned L) {
-      R.D[L] = asBits(widen<N>(flush16(A[L])));
-    });
+    allLanes(W, [&](unsigned L) { R.D[L] = asBits(widen<N>(flush16(A[L]))); });
   else
     allLanes(W, [&](unsigned L) { R.D[L] = asBits(widen<N>(A[L])); });
 }
@@ -139,15 +139,19 @@ inline float fmaOp(float A, float B, float C) {
   const U32 Truncated = Bits - (Inexact && Away ? 1 : 0);
   return asFloat(Inexact ? Truncated | 1 : Bits);
 }
-template <bool Max> inline float numOp(float A, float B) {
+template <bool Max>
+inline float numOp(float A, float B) {
   return asFloat(minMaxNum32<Max>(asBits(A), asBits(B), false));
 }
-template <bool Max> inline float num3Op(float A, float B, float C) {
+template <bool Max>
+inline float num3Op(float A, float B, float C) {
   return numOp<Max>(numOp<Max>(A, B), C);
 }
-template <bool Max> inline float nanOp(float A, float B) {
+template <bool Max>
+inline float nanOp(float A, float B) {
   return asFloat(minMaxNan32<Max>(asBits(A), asBits(B)));
 }
-template <bool Max> inline float nan3Op(float A, float B, float C) {
+template <bool Max>
+inline float nan3Op(float A, float B, float C) {
   return nanOp<Max>(nanOp<Max>(A, B), C);
 }

@@ -39,7 +39,7 @@ enum class Ty : uint8_t {
   PkF32,  ///< two singles in two registers
   PkB32,  ///< two 32-bit integers in two registers
   Mask,   ///< one bit per lane in wave-size scalar registers
-  Imm,   ///< no operand: the instruction's immediate, in Instruction::Imm
+  Imm,    ///< no operand: the instruction's immediate, in Instruction::Imm
   Wide,   ///< any number of registers, no constant, no modifiers
 };
 
@@ -153,7 +153,7 @@ struct Modifiers {
   bool Offen = false, Idxen = false, Lds = false, Tfe = false, Lwe = false;
   bool ScaleOffset = false; ///< gfx1250: voffset counts elements
   bool Nv = false;
-  bool Returns = false; ///< an atomic that returns the old value
+  bool Returns = false;       ///< an atomic that returns the old value
   uint32_t Th = 0, Scope = 0; ///< gfx12 cache policy, no effect here
   uint32_t ByteSel = 0;       ///< byte_sel:
   uint32_t ScaleSel = 0;      ///< scale_sel:

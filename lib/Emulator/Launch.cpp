@@ -32,7 +32,9 @@ uint64_t hiddenValue(StringRef Kind, const Launch &L, uint32_t DynamicLds) {
   // Grids are whole workgroups: remainders and global offsets are zero, and
   // so are the pointers to services this emulator does not offer.
   if (Kind == "hidden_grid_dims")
-    return L.Grid.Z > 1 || L.Block.Z > 1 ? 3 : L.Grid.Y > 1 || L.Block.Y > 1 ? 2 : 1;
+    return L.Grid.Z > 1 || L.Block.Z > 1   ? 3
+           : L.Grid.Y > 1 || L.Block.Y > 1 ? 2
+                                           : 1;
   if (Kind == "hidden_dynamic_lds_size")
     return DynamicLds;
   if (Kind == "hidden_shared_base")
@@ -93,9 +95,9 @@ Error checkShape(const ChipInfo &Chip, const Kernel &K, Dim3 Grid, Dim3 Block,
                           Given[A], A, K.RequiredWorkgroupSize[A])
                       .str());
   if (Lds > Chip.LdsLimit)
-    return Fail(formatv("{0} bytes of LDS: {1} has {2}", Lds, Chip.Name,
-                        Chip.LdsLimit)
-                    .str());
+    return Fail(
+        formatv("{0} bytes of LDS: {1} has {2}", Lds, Chip.Name, Chip.LdsLimit)
+            .str());
   if (Kernarg > K.KernargBytes)
     return Fail(formatv("{0} bytes of kernel arguments: the segment has {1}",
                         Kernarg, K.KernargBytes)
@@ -138,7 +140,7 @@ public:
     for (unsigned N = 0; N != L.WavesPerGroup; ++N) {
       auto W = std::make_unique<Wave>();
       Vgprs.push_back(std::make_unique<LaneBuffer64[]>(Registers * 4 / 64));
-      W->V = Vgprs.back()->D;
+      W->V = Vgprs.back()[0].D;
       W->Lanes = Lanes;
       W->AllLanes = Lanes == 64 ? ~uint64_t(0) : 0xffffffffu;
       W->Chip = L.Chip;
@@ -156,7 +158,8 @@ public:
   }
 
   void run(uint64_t Index) {
-    Group.Id = {uint32_t(Index % L.Grid.X), uint32_t(Index / L.Grid.X % L.Grid.Y),
+    Group.Id = {uint32_t(Index % L.Grid.X),
+                uint32_t(Index / L.Grid.X % L.Grid.Y),
                 uint32_t(Index / L.Grid.X / L.Grid.Y)};
     uint32_t Epochs = 1;
     for (auto &W : Group.Waves)
@@ -249,16 +252,14 @@ Expected<LaunchResult> Device::launch(const Kernel &K, Dim3 Grid, Dim3 Block,
                                   Contents::Zero, "kernel arguments");
   if (!Segment)
     return Segment.takeError();
-  auto FreeSegment = make_scope_exit([&] {
-    consumeError(Memory->release((*Segment)->Base, /*Host=*/false));
-  });
+  llvm::scope_exit FreeSegment(
+      [&] { consumeError(Memory->release((*Segment)->Base, /*Host=*/false)); });
   auto Packet =
       Memory->allocate(PacketBytes, Contents::Zero, "dispatch packet");
   if (!Packet)
     return Packet.takeError();
-  auto FreePacket = make_scope_exit([&] {
-    consumeError(Memory->release((*Packet)->Base, /*Host=*/false));
-  });
+  llvm::scope_exit FreePacket(
+      [&] { consumeError(Memory->release((*Packet)->Base, /*Host=*/false)); });
   L.KernargAddress = (*Segment)->Base;
   L.Kernarg = (*Segment)->Data;
   L.DispatchPacket = (*Packet)->Base;

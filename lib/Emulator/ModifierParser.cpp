@@ -85,12 +85,12 @@ struct DppName {
 
 /// DPP controls as in the encoding.
 constexpr DppName DppNames[] = {
-    {"row_shl", 0x100, 1, 15},      {"row_shr", 0x110, 1, 15},
-    {"row_ror", 0x120, 1, 15},      {"wave_shl", 0x12f, 1, 1},
-    {"wave_rol", 0x133, 1, 1},      {"wave_shr", 0x137, 1, 1},
-    {"wave_ror", 0x13b, 1, 1},      {"row_mirror", 0x140, 0, 0},
+    {"row_shl", 0x100, 1, 15},        {"row_shr", 0x110, 1, 15},
+    {"row_ror", 0x120, 1, 15},        {"wave_shl", 0x12f, 1, 1},
+    {"wave_rol", 0x133, 1, 1},        {"wave_shr", 0x137, 1, 1},
+    {"wave_ror", 0x13b, 1, 1},        {"row_mirror", 0x140, 0, 0},
     {"row_half_mirror", 0x141, 0, 0}, {"row_newbcast", 0x150, 0, 15},
-    {"row_share", 0x150, 0, 15},    {"row_xmask", 0x160, 0, 15},
+    {"row_share", 0x150, 0, 15},      {"row_xmask", 0x160, 0, 15},
 };
 
 bool parseDpp(StringRef Name, StringRef Value, Modifiers &M) {
@@ -158,7 +158,8 @@ bool parseFlag(StringRef Text, Modifiers &M) {
   return true;
 }
 
-template <class T, class U> bool assign(T &To, std::optional<U> From) {
+template <class T, class U>
+bool assign(T &To, std::optional<U> From) {
   if (!From)
     return false;
   To = T(*From);
@@ -268,11 +269,11 @@ bool parseValue(StringRef Name, StringRef Value, const EncodedImms &Imms,
 bool parseModifier(StringRef Text, const EncodedImms &Imms, Instruction &I,
                    std::string &Err) {
   auto [Name, Value] = Text.split(':');
-  bool Known = Value.empty() ? parseFlag(Name, I.Mod) ||
-                                   parseDpp(Name, Value, I.Mod)
-                             : parseValue(Name, Value, Imms, I);
+  bool Known = Value.empty()
+                   ? parseFlag(Name, I.Mod) || parseDpp(Name, Value, I.Mod)
+                   : parseValue(Name, Value, Imms, I);
   if (!Known)
-    Err = ("unknown modifier '" + Text + "'").str();
+    Err = "unknown modifier '" + Text.str() + "'";
   return Known;
 }
 

@@ -2,6 +2,7 @@
 
 #include "Parser.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/bit.h"
 
@@ -112,13 +113,13 @@ bool parseSpecial(StringRef Text, Operand &O) {
     O.Kind = Kind;
     return true;
   }
-  uint64_t Aperture = StringSwitch<uint64_t>(Text)
-                          .Case("src_shared_base", SharedAperture)
-                          .Case("src_private_base", PrivateAperture)
-                          .Case("src_shared_limit", SharedAperture | 0xffffffff)
-                          .Case("src_private_limit",
-                                PrivateAperture | 0xffffffff)
-                          .Default(0);
+  uint64_t Aperture =
+      StringSwitch<uint64_t>(Text)
+          .Case("src_shared_base", SharedAperture)
+          .Case("src_private_base", PrivateAperture)
+          .Case("src_shared_limit", SharedAperture | 0xffffffff)
+          .Case("src_private_limit", PrivateAperture | 0xffffffff)
+          .Default(0);
   if (!Aperture)
     return false;
   O.Kind = OperandKind::Const;
@@ -237,7 +238,7 @@ bool parseOperand(StringRef Text, Ty Type, Operand &O, std::string &Err) {
   if (Text.consume_front("|")) {
     O.Abs = true;
     if (!Text.consume_back("|")) {
-      Err = ("unknown operand '" + Whole + "'").str();
+      Err = "unknown operand '" + Whole.str() + "'";
       return false;
     }
   } else if (Text.consume_front("abs(")) {
@@ -249,7 +250,7 @@ bool parseOperand(StringRef Text, Ty Type, Operand &O, std::string &Err) {
   }
   if (parseSpecial(Text, O) || parseRegister(Text, O) || parseConstant(Text, O))
     return true;
-  Err = ("unknown operand '" + Whole + "'").str();
+  Err = "unknown operand '" + Whole.str() + "'";
   return false;
 }
 

@@ -117,9 +117,9 @@ const uint32_t *fetchSlow(Wave &W, const Instruction &I, const Operand &O,
     break;
   case OperandKind::Sgpr:
     // GFX12 packed instructions replicate the low half of a scalar pair.
-    Scalar = O.Reg == RegNull                    ? 0
-             : Pair && W.Chip->Gfx12             ? W.S[O.Reg]
-                                                 : W.S[O.Reg + Dword];
+    Scalar = O.Reg == RegNull        ? 0
+             : Pair && W.Chip->Gfx12 ? W.S[O.Reg]
+                                     : W.S[O.Reg + Dword];
     break;
   default:
     Scalar = Dword ? 0 : readScalar32(W, I, O);
@@ -175,8 +175,7 @@ const uint32_t *fetchSlow(Wave &W, const Instruction &I, const Operand &O,
 }
 
 void setHostRounding(unsigned Mode, void *Buffer) {
-  constexpr int Modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD,
-                           FE_TOWARDZERO};
+  constexpr int Modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
   std::fesetround(Modes[Mode & 3]);
 }
 
@@ -186,8 +185,8 @@ uint64_t writeMask(Wave &W, const Instruction &I) {
   if (M.Dpp == DppKind::None)
     return Mask;
   for (unsigned L = 0; L != W.Lanes; ++L) {
-    bool On = M.Dpp == DppKind::Dpp8 ||
-              (((M.RowMask >> (L / 16)) & 1) && ((M.BankMask >> (L / 4 % 4)) & 1));
+    bool On = M.Dpp == DppKind::Dpp8 || (((M.RowMask >> (L / 16)) & 1) &&
+                                         ((M.BankMask >> (L / 4 % 4)) & 1));
     if (On && !M.BoundCtrl && M.Dpp == DppKind::Dpp16)
       On = dppValid(W, M, dppLane(M, int(L), int(W.Lanes)));
     if (!On)
@@ -212,8 +211,8 @@ void writeSlow(Wave &W, const Instruction &I, const Operand &O, unsigned Dword,
     return storeLanes(W, To, From, Mask);
   LaneBuffer Merged;
   const bool Byte = M.DstSel < SdwaSel::Word0;
-  const unsigned Shift = Byte ? 8 * unsigned(M.DstSel)
-                              : (M.DstSel == SdwaSel::Word1 ? 16 : 0);
+  const unsigned Shift =
+      Byte ? 8 * unsigned(M.DstSel) : (M.DstSel == SdwaSel::Word1 ? 16 : 0);
   const uint32_t Part = Byte ? 0xff : 0xffff;
   for (unsigned L = 0; L != W.Lanes; ++L) {
     uint32_t X = (From[L] & Part) << Shift;

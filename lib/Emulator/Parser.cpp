@@ -59,9 +59,7 @@ MsbField msbField(const Instruction &I, unsigned Position) {
   return MsbField(2 * std::min(Source, 2u));
 }
 
-bool isFloatHalf(Ty T) {
-  return T == Ty::F16 || T == Ty::BF16 || T == Ty::B16;
-}
+bool isFloatHalf(Ty T) { return T == Ty::F16 || T == Ty::BF16 || T == Ty::B16; }
 
 bool isPacked(Ty T) {
   return T == Ty::PkB16 || T == Ty::PkF16 || T == Ty::PkBF16 ||
@@ -77,10 +75,10 @@ void finishOperands(Instruction &I, const ChipInfo &Chip) {
     if (O.isVgpr())
       O.Offset = O.Reg * Chip.WaveSize;
     // Packed sources in their natural order are read in place as well.
-    bool Ordered = !isPacked(O.Type) ||
-                   (!((I.Mod.OpSel >> N) & 1) && (I.Mod.OpSelHi >> N) & 1 &&
-                    !((I.Mod.NegLo >> N) & 1) && !((I.Mod.NegHi >> N) & 1) &&
-                    O.isVgpr());
+    bool Ordered =
+        !isPacked(O.Type) ||
+        (!((I.Mod.OpSel >> N) & 1) && (I.Mod.OpSelHi >> N) & 1 &&
+         !((I.Mod.NegLo >> N) & 1) && !((I.Mod.NegHi >> N) & 1) && O.isVgpr());
     bool Plain = !O.Neg && !O.Abs && !O.Sext && !O.High && !O.Dpp &&
                  O.Sel == SdwaSel::Dword && Ordered;
     if (O.isConst()) {

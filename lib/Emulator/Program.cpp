@@ -4,6 +4,7 @@
 #include "Disassembler.h"
 #include "Dual.h"
 #include "Wave.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 

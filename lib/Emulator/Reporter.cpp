@@ -57,12 +57,12 @@ void Reporter::add(const Wave &W, const Instruction &I, ReportKind Kind,
     R.Text = std::move(Text);
     if (Fatal && Code == Status::Ok) {
       Code = statusOf(Kind);
-      Message = formatv("{0}: {1} in kernel {2} at pc {3:x} ({4}), workgroup "
-                        "({5},{6},{7}) wave {8}",
-                        reportKindName(Kind), R.Text, R.Kernel, R.Pc,
-                        R.Disassembly, R.Workgroup[0], R.Workgroup[1],
-                        R.Workgroup[2], R.Wave)
-                    .str();
+      Message =
+          formatv("{0}: {1} in kernel {2} at pc {3:x} ({4}), workgroup "
+                  "({5},{6},{7}) wave {8}",
+                  reportKindName(Kind), R.Text, R.Kernel, R.Pc, R.Disassembly,
+                  R.Workgroup[0], R.Workgroup[1], R.Workgroup[2], R.Wave)
+              .str();
       if (Lane >= 0)
         Message += formatv(" lane {0}", Lane).str();
     }

@@ -1,7 +1,7 @@
 //===- ScalarAlu.cpp - Scalar integer instructions ------------------------===//
 
-#include "Ops.h"
 #include "Operands.h"
+#include "Ops.h"
 #include "llvm/ADT/bit.h"
 
 using namespace llvm;
@@ -13,21 +13,24 @@ namespace {
 using U32 = uint32_t;
 using U64 = uint64_t;
 
-template <class T> T read(Wave &W, const Instruction &I, unsigned N) {
+template <class T>
+T read(Wave &W, const Instruction &I, unsigned N) {
   if constexpr (sizeof(T) == 8)
     return readScalar64(W, I, I.Src[N]);
   else
     return readScalar32(W, I, I.Src[N]);
 }
 
-template <class T> T readDst(Wave &W, const Instruction &I) {
+template <class T>
+T readDst(Wave &W, const Instruction &I) {
   if constexpr (sizeof(T) == 8)
     return readScalar64(W, I, I.Dst[0]);
   else
     return readScalar32(W, I, I.Dst[0]);
 }
 
-template <class T> void write(Wave &W, const Instruction &I, T X) {
+template <class T>
+void write(Wave &W, const Instruction &I, T X) {
   if constexpr (sizeof(T) == 8)
     writeScalar64(W, I, I.Dst[0], X);
   else
@@ -75,31 +78,71 @@ void toWord(Wave &W, const Instruction &I) {
     W.Scc = R != 0;
 }
 
-template <class T> T andOp(T A, T B) { return A & B; }
-template <class T> T orOp(T A, T B) { return A | B; }
-template <class T> T xorOp(T A, T B) { return A ^ B; }
-template <class T> T nandOp(T A, T B) { return ~(A & B); }
-template <class T> T norOp(T A, T B) { return ~(A | B); }
-template <class T> T xnorOp(T A, T B) { return ~(A ^ B); }
-template <class T> T andNot1(T A, T B) { return A & ~B; }
-template <class T> T orNot1(T A, T B) { return A | ~B; }
-template <class T> T andNot0(T A, T B) { return ~A & B; }
-template <class T> T orNot0(T A, T B) { return ~A | B; }
+template <class T>
+T andOp(T A, T B) {
+  return A & B;
+}
+template <class T>
+T orOp(T A, T B) {
+  return A | B;
+}
+template <class T>
+T xorOp(T A, T B) {
+  return A ^ B;
+}
+template <class T>
+T nandOp(T A, T B) {
+  return ~(A & B);
+}
+template <class T>
+T norOp(T A, T B) {
+  return ~(A | B);
+}
+template <class T>
+T xnorOp(T A, T B) {
+  return ~(A ^ B);
+}
+template <class T>
+T andNot1(T A, T B) {
+  return A & ~B;
+}
+template <class T>
+T orNot1(T A, T B) {
+  return A | ~B;
+}
+template <class T>
+T andNot0(T A, T B) {
+  return ~A & B;
+}
+template <class T>
+T orNot0(T A, T B) {
+  return ~A | B;
+}
 
-template <class T> constexpr unsigned Bits = sizeof(T) * 8;
-template <class T> T shl(T A, U32 B) { return A << (B & (Bits<T> - 1)); }
-template <class T> T shr(T A, U32 B) { return A >> (B & (Bits<T> - 1)); }
-template <class T> T ashr(T A, U32 B) {
+template <class T>
+constexpr unsigned Bits = sizeof(T) * 8;
+template <class T>
+T shl(T A, U32 B) {
+  return A << (B & (Bits<T> - 1));
+}
+template <class T>
+T shr(T A, U32 B) {
+  return A >> (B & (Bits<T> - 1));
+}
+template <class T>
+T ashr(T A, U32 B) {
   return T(std::make_signed_t<T>(A) >> (B & (Bits<T> - 1)));
 }
-template <class T> T bfm(T Width, T Offset) {
+template <class T>
+T bfm(T Width, T Offset) {
   return ((T(1) << (Width & (Bits<T> - 1))) - 1) << (Offset & (Bits<T> - 1));
 }
 void bfm64(Wave &W, const Instruction &I) {
   write<U64>(W, I, bfm<U64>(read<U32>(W, I, 0), read<U32>(W, I, 1)));
 }
 
-template <class T> T bfeU(T A, U32 Field) {
+template <class T>
+T bfeU(T A, U32 Field) {
   const unsigned Offset = Field & (Bits<T> - 1);
   const unsigned Width = (Field >> 16) & 0x7f;
   if (Width == 0)
@@ -107,7 +150,8 @@ template <class T> T bfeU(T A, U32 Field) {
   T R = A >> Offset;
   return Width >= Bits<T> ? R : R & ((T(1) << Width) - 1);
 }
-template <class T> T bfeI(T A, U32 Field) {
+template <class T>
+T bfeI(T A, U32 Field) {
   const unsigned Offset = Field & (Bits<T> - 1);
   const unsigned Width = (Field >> 16) & 0x7f;
   if (Width == 0)
@@ -170,17 +214,20 @@ void subI(Wave &W, const Instruction &I) {
   write<U32>(W, I, R);
   W.Scc = ((A ^ B) & (A ^ R)) >> 31;
 }
-template <unsigned N> void shlAdd(Wave &W, const Instruction &I) {
+template <unsigned N>
+void shlAdd(Wave &W, const Instruction &I) {
   U64 R = (U64(read<U32>(W, I, 0)) << N) + read<U32>(W, I, 1);
   write<U32>(W, I, U32(R));
   W.Scc = R >> 32 != 0;
 }
-template <class T, bool Max> void minMax(Wave &W, const Instruction &I) {
+template <class T, bool Max>
+void minMax(Wave &W, const Instruction &I) {
   T A = T(read<U32>(W, I, 0)), B = T(read<U32>(W, I, 1));
   W.Scc = Max ? A >= B : A < B;
   write<U32>(W, I, U32(W.Scc ? A : B));
 }
-template <class T> void select(Wave &W, const Instruction &I) {
+template <class T>
+void select(Wave &W, const Instruction &I) {
   write<T>(W, I, read<T>(W, I, W.Scc ? 0 : 1));
 }
 
@@ -188,39 +235,60 @@ template <class T> void select(Wave &W, const Instruction &I) {
 // One source
 //===----------------------------------------------------------------------===//
 
-template <class T> T move(T A) { return A; }
-template <class T> T notOp(T A) { return ~A; }
-template <class T> T reverse(T A) {
+template <class T>
+T move(T A) {
+  return A;
+}
+template <class T>
+T notOp(T A) {
+  return ~A;
+}
+template <class T>
+T reverse(T A) {
   T R = 0;
   for (unsigned I = 0; I != Bits<T>; ++I)
     R |= ((A >> I) & 1) << (Bits<T> - 1 - I);
   return R;
 }
-template <class T> T wholeQuads(T A) {
+template <class T>
+T wholeQuads(T A) {
   T R = 0;
   for (unsigned I = 0; I != Bits<T>; I += 4)
     if ((A >> I) & 0xf)
       R |= T(0xf) << I;
   return R;
 }
-template <class T> T quadMask(T A) {
+template <class T>
+T quadMask(T A) {
   T R = 0;
   for (unsigned I = 0; I != Bits<T>; I += 4)
     if ((A >> I) & 0xf)
       R |= T(1) << (I / 4);
   return R;
 }
-template <class T> U32 countOnes(T A) { return U32(popcount(A)); }
-template <class T> U32 countZeros(T A) { return Bits<T> - U32(popcount(A)); }
-template <class T> U32 firstOne(T A) {
+template <class T>
+U32 countOnes(T A) {
+  return U32(popcount(A));
+}
+template <class T>
+U32 countZeros(T A) {
+  return Bits<T> - U32(popcount(A));
+}
+template <class T>
+U32 firstOne(T A) {
   return A ? U32(countr_zero(A)) : ~0u;
 }
-template <class T> U32 firstZero(T A) { return firstOne<T>(~A); }
-template <class T> U32 leadingZeros(T A) {
+template <class T>
+U32 firstZero(T A) {
+  return firstOne<T>(~A);
+}
+template <class T>
+U32 leadingZeros(T A) {
   return A ? U32(countl_zero(A)) : ~0u;
 }
 /// Position from the top of the first bit that differs from the sign.
-template <class T> U32 leadingSign(T A) {
+template <class T>
+U32 leadingSign(T A) {
   T X = std::make_signed_t<T>(A) < 0 ? T(~A) : A;
   return X ? U32(countl_zero(X)) : ~0u;
 }
@@ -236,11 +304,13 @@ void bitReplicate(Wave &W, const Instruction &I) {
       R |= U64(3) << (2 * B);
   write<U64>(W, I, R);
 }
-template <class T> void conditionalMove(Wave &W, const Instruction &I) {
+template <class T>
+void conditionalMove(Wave &W, const Instruction &I) {
   if (W.Scc)
     write<T>(W, I, read<T>(W, I, 0));
 }
-template <class T, bool One> void setBit(Wave &W, const Instruction &I) {
+template <class T, bool One>
+void setBit(Wave &W, const Instruction &I) {
   T Bit = T(1) << (read<U32>(W, I, 0) & (Bits<T> - 1));
   T Old = readDst<T>(W, I);
   write<T>(W, I, One ? Old | Bit : Old & ~Bit);
@@ -255,7 +325,8 @@ bool relative(Wave &W, const Operand &O, unsigned &Reg) {
           "relative scalar register " + Twine(Reg) + " does not exist");
   return false;
 }
-template <class T> void moveRelSource(Wave &W, const Instruction &I) {
+template <class T>
+void moveRelSource(Wave &W, const Instruction &I) {
   Operand O = I.Src[0];
   unsigned Reg;
   if (!relative(W, O, Reg))
@@ -266,7 +337,8 @@ template <class T> void moveRelSource(Wave &W, const Instruction &I) {
   else
     write<T>(W, I, readScalar32(W, I, O));
 }
-template <class T> void moveRelDest(Wave &W, const Instruction &I) {
+template <class T>
+void moveRelDest(Wave &W, const Instruction &I) {
   Operand O = I.Dst[0];
   unsigned Reg;
   if (!relative(W, O, Reg))
@@ -293,14 +365,33 @@ void saveExec(Wave &W, const Instruction &I) {
 // Compares and 16-bit immediates
 //===----------------------------------------------------------------------===//
 
-template <class T> bool eq(T A, T B) { return A == B; }
-template <class T> bool ne(T A, T B) { return A != B; }
-template <class T> bool lt(T A, T B) { return A < B; }
-template <class T> bool le(T A, T B) { return A <= B; }
-template <class T> bool gt(T A, T B) { return A > B; }
-template <class T> bool ge(T A, T B) { return A >= B; }
+template <class T>
+bool eq(T A, T B) {
+  return A == B;
+}
+template <class T>
+bool ne(T A, T B) {
+  return A != B;
+}
+template <class T>
+bool lt(T A, T B) {
+  return A < B;
+}
+template <class T>
+bool le(T A, T B) {
+  return A <= B;
+}
+template <class T>
+bool gt(T A, T B) {
+  return A > B;
+}
+template <class T>
+bool ge(T A, T B) {
+  return A >= B;
+}
 
-template <class T, bool (*F)(T, T)> void compare(Wave &W, const Instruction &I) {
+template <class T, bool (*F)(T, T)>
+void compare(Wave &W, const Instruction &I) {
   using U = std::make_unsigned_t<T>;
   W.Scc = F(T(read<U>(W, I, 0)), T(read<U>(W, I, 1)));
 }
@@ -309,7 +400,8 @@ void compareImm(Wave &W, const Instruction &I) {
   T Imm = std::is_signed_v<T> ? T(int16_t(I.Imm)) : T(uint16_t(I.Imm));
   W.Scc = F(T(read<U32>(W, I, 0)), Imm);
 }
-template <class T, bool One> void testBit(Wave &W, const Instruction &I) {
+template <class T, bool One>
+void testBit(Wave &W, const Instruction &I) {
   T A = read<T>(W, I, 0);
   W.Scc = ((A >> (read<U32>(W, I, 1) & (Bits<T> - 1))) & 1) == T(One);
 }

@@ -45,9 +45,9 @@ unsigned runSlice(const Launch &L, Wave &W, ThreadContext &T, unsigned Count) {
       static const Instruction Nowhere;
       if (!W.Current)
         W.Current = &Nowhere;
-      W.fatal(ReportKind::InvalidAccess,
-              formatv("execution leaves the code at address {0:x}", W.Pc)
-                  .str());
+      W.fatal(
+          ReportKind::InvalidAccess,
+          formatv("execution leaves the code at address {0:x}", W.Pc).str());
       break;
     }
     const Instruction *I = W.Table[Offset >> 2].load(std::memory_order_acquire);
@@ -113,7 +113,7 @@ void runWorkgroup(const Launch &L, Workgroup &G, ThreadContext &T) {
         }
         ++W.Epoch;
       }
-      unsigned Slice = L.Options->Seed ? 1 + Rng.next() % DefaultSlice
+      unsigned Slice = L.Options->Seed     ? 1 + Rng.next() % DefaultSlice
                        : Order.size() == 1 ? 1u << 16
                                            : DefaultSlice;
       unsigned Done = runSlice(L, W, T, Slice);

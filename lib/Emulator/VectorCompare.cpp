@@ -1,9 +1,9 @@
 //===- VectorCompare.cpp - Vector compares --------------------------------===//
 
-#include "HostIsa.h"
 #include "HalfFloat.h"
-#include "Ops.h"
+#include "HostIsa.h"
 #include "Operands.h"
+#include "Ops.h"
 
 #include "HostIsaBegin.h"
 
@@ -11,10 +11,29 @@ namespace {
 
 #include "VectorOps.h"
 
-enum class Cond : uint8_t { F, LT, EQ, LE, GT, NE, GE, T, // integers, floats
-                            O, U, NGE, NLG, NGT, NLE, NEQ, NLT, LG, TRU };
+enum class Cond : uint8_t {
+  F,
+  LT,
+  EQ,
+  LE,
+  GT,
+  NE,
+  GE,
+  T, // integers, floats
+  O,
+  U,
+  NGE,
+  NLG,
+  NGT,
+  NLE,
+  NEQ,
+  NLT,
+  LG,
+  TRU
+};
 
-template <Cond C, class T> inline bool holds(T A, T B) {
+template <Cond C, class T>
+inline bool holds(T A, T B) {
   switch (C) {
   case Cond::F:
     return false;
@@ -55,7 +74,8 @@ template <Cond C, class T> inline bool holds(T A, T B) {
 }
 
 /// VOPC writes VCC or a scalar pair; v_cmpx also (on GFX12: only) EXEC.
-template <bool X> void finish(Wave &W, const Instruction &I, U64 Bits) {
+template <bool X>
+void finish(Wave &W, const Instruction &I, U64 Bits) {
   if (LLVM_UNLIKELY(I.Mod.Dpp != DppKind::None))
     Bits &= writeMask(W, I);
   if (I.NumDst)
@@ -63,7 +83,6 @@ template <bool X> void finish(Wave &W, const Instruction &I, U64 Bits) {
   if (X)
     W.setExec(Bits & W.exec());
 }
-
 
 /// 32-bit types, and 16-bit ones that Load turns into them.
 template <Cond C, class T, T (*Load)(U32), bool X>
@@ -141,7 +160,8 @@ void testClass(Wave &W, const Instruction &I) {
     Bits |= U64((F(A[L]) & B[L]) != 0) << L;
   finish<X>(W, I, Bits);
 }
-template <bool X> void testClass64(Wave &W, const Instruction &I) {
+template <bool X>
+void testClass64(Wave &W, const Instruction &I) {
   LaneBuffer64 A;
   LaneBuffer T1;
   fetch64(W, I, I.Src[0], A);

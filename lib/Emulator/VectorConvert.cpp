@@ -1,10 +1,10 @@
 //===- VectorConvert.cpp - Conversions between numbers and integers -------===//
 
-#include "HostIsa.h"
-#include "Formats.h"
 #include "HalfFloat.h"
-#include "Ops.h"
+#include "HostIsa.h"
 #include "Operands.h"
+#include "Ops.h"
+#include "PagedAttn/Emulator/Formats.h"
 #include <cmath>
 
 #include "HostIsaBegin.h"
@@ -12,6 +12,7 @@
 namespace {
 
 #include "VectorOps.h"
+
 #include "HalfOps.h"
 
 /// Truncates and saturates; NaN is 0.
@@ -55,13 +56,12 @@ U32 floorI32(U32 A) { return U32(toI32(__builtin_floor(asFloat(A)))); }
 U32 nearestI32(U32 A) {
   return U32(toI32(__builtin_floor(double(asFloat(A)) + 0.5)));
 }
-template <unsigned N> U32 f32FromByte(U32 A) {
+template <unsigned N>
+U32 f32FromByte(U32 A) {
   return asBits(float((A >> (8 * N)) & 0xff));
 }
 /// A signed nibble in sixteenths.
-U32 offsetNibble(U32 A) {
-  return asBits(float(I32(A << 28) >> 28) * 0.0625f);
-}
+U32 offsetNibble(U32 A) { return asBits(float(I32(A << 28) >> 28) * 0.0625f); }
 U32 f32FromF16(U32 A) {
   const U32 X = asBits(halfToFloat(A & 0xffff));
   // A signaling NaN is quieted by the conversion.
@@ -69,7 +69,8 @@ U32 f32FromF16(U32 A) {
 }
 
 /// Results that are singles honour clamp and omod.
-template <U32 (*F)(U32)> void toSingle(Wave &W, const Instruction &I) {
+template <U32 (*F)(U32)>
+void toSingle(Wave &W, const Instruction &I) {
   LaneBuffer T0, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
   {
@@ -79,7 +80,8 @@ template <U32 (*F)(U32)> void toSingle(Wave &W, const Instruction &I) {
   finishF32(W, I, R);
   writeVector(W, I, R.D);
 }
-template <U32 (*F)(U32)> void fromSingle(Wave &W, const Instruction &I) {
+template <U32 (*F)(U32)>
+void fromSingle(Wave &W, const Instruction &I) {
   LaneBuffer T0, R;
   const U32 *A = fetchF32(W, I, 0, T0);
   allLanes(W, [&](unsigned L) { R.D[L] = F(A[L]); });
@@ -94,7 +96,8 @@ void f16FromF32(Wave &W, const Instruction &I) {
   narrowAll<Narrow::Half>(W, C, R);
   writeHalf(W, I, R, /*KeepHigh=*/false);
 }
-template <bool Signed> void f16FromInt(Wave &W, const Instruction &I) {
+template <bool Signed>
+void f16FromInt(Wave &W, const Instruction &I) {
   const NarrowContext C(W, I);
   LaneBuffer T0, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
@@ -104,7 +107,8 @@ template <bool Signed> void f16FromInt(Wave &W, const Instruction &I) {
   narrowAll<Narrow::Half>(W, C, R);
   writeHalf(W, I, R, /*KeepHigh=*/false);
 }
-template <U32 (*F)(float)> void shortFromHalf(Wave &W, const Instruction &I) {
+template <U32 (*F)(float)>
+void shortFromHalf(Wave &W, const Instruction &I) {
   LaneBuffer T0, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
   allLanes(W, [&](unsigned L) { R.D[L] = F(halfToFloat(A[L] & 0xffff)); });
@@ -116,13 +120,12 @@ template <U32 (*F)(float)> void shortFromHalf(Wave &W, const Instruction &I) {
 //===----------------------------------------------------------------------===//
 
 /// Two values of 16 bits in one register.
-template <U32 (*F)(U32)> void packTwo(Wave &W, const Instruction &I) {
+template <U32 (*F)(U32)>
+void packTwo(Wave &W, const Instruction &I) {
   LaneBuffer T0, T1, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
   const U32 *B = fetch(W, I, I.Src[1], T1);
-  allLanes(W, [&](unsigned L) {
-    R.D[L] = (F(A[L]) & 0xffff) | F(B[L]) << 16;
-  });
+  allLanes(W, [&](unsigned L) { R.D[L] = (F(A[L]) & 0xffff) | F(B[L]) << 16; });
   writeVector(W, I, R.D);
 }
 U32 packRtz(U32 A) { return floatToHalfRtz(asFloat(A)); }
@@ -158,7 +161,8 @@ void packByte(Wave &W, const Instruction &I) {
 // Doubles
 //===----------------------------------------------------------------------===//
 
-template <class FnT> void toDouble(Wave &W, const Instruction &I, FnT F) {
+template <class FnT>
+void toDouble(Wave &W, const Instruction &I, FnT F) {
   LaneBuffer T0;
   LaneBuffer64 R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
@@ -167,8 +171,9 @@ template <class FnT> void toDouble(Wave &W, const Instruction &I, FnT F) {
     for (unsigned L = 0; L != W.Lanes; ++L) {
       double X = asDouble(R.D[L]);
       if (I.Mod.Omod != OMod::None)
-        X *= I.Mod.Omod == OMod::Mul2 ? 2.0
-             : I.Mod.Omod == OMod::Mul4 ? 4.0 : 0.5;
+        X *= I.Mod.Omod == OMod::Mul2   ? 2.0
+             : I.Mod.Omod == OMod::Mul4 ? 4.0
+                                        : 0.5;
       if (I.Mod.Clamp)
         X = X > 0.0 ? (X > 1.0 ? 1.0 : X) : 0.0;
       R.D[L] = asBits(X);
@@ -196,7 +201,8 @@ void f32FromF64(Wave &W, const Instruction &I) {
   finishF32(W, I, R);
   writeVector(W, I, R.D);
 }
-template <bool Signed> void intFromF64(Wave &W, const Instruction &I) {
+template <bool Signed>
+void intFromF64(Wave &W, const Instruction &I) {
   LaneBuffer64 A;
   LaneBuffer R;
   fetch64(W, I, I.Src[0], A);
@@ -258,7 +264,10 @@ constexpr OpInfo Table[] = {
     pack("v_cvt_pk_u16_f32", packTwo<packU16>, Ty::F32),
     pack("v_cvt_pk_i16_i32", packTwo<saturateI16>, Ty::B32),
     pack("v_cvt_pk_u16_u32", packTwo<saturateU16>, Ty::B32),
-    {"v_cvt_pk_u8_f32", packByte, OpClass::VectorAlu, 1,
+    {"v_cvt_pk_u8_f32",
+     packByte,
+     OpClass::VectorAlu,
+     1,
      {Ty::B32, Ty::F32, Ty::B32, Ty::B32}},
 };
 

@@ -1,9 +1,9 @@
 //===- VectorDouble.cpp - Double-precision vector instructions ------------===//
 
-#include "HostIsa.h"
 #include "HalfFloat.h"
-#include "Ops.h"
+#include "HostIsa.h"
 #include "Operands.h"
+#include "Ops.h"
 #include <cmath>
 
 #include "HostIsaBegin.h"
@@ -29,9 +29,8 @@ void finishF64(Wave &W, const Instruction &I, LaneBuffer64 &R) {
     const double Factor = I.Mod.Omod == OMod::Mul2   ? 2.0
                           : I.Mod.Omod == OMod::Mul4 ? 4.0
                                                      : 0.5;
-    allLanes(W, [&](unsigned L) {
-      R.D[L] = asBits(asDouble(R.D[L]) * Factor);
-    });
+    allLanes(W,
+             [&](unsigned L) { R.D[L] = asBits(asDouble(R.D[L]) * Factor); });
   }
   if (LLVM_UNLIKELY(I.Mod.Clamp)) {
     const bool NanToZero = W.Mode.dx10Clamp();
@@ -45,7 +44,8 @@ void finishF64(Wave &W, const Instruction &I, LaneBuffer64 &R) {
   write64(W, I, R);
 }
 
-template <double (*F)(double)> void double1(Wave &W, const Instruction &I) {
+template <double (*F)(double)>
+void double1(Wave &W, const Instruction &I) {
   LaneBuffer64 A, R;
   fetchF64(W, I, 0, A);
   {
@@ -76,8 +76,7 @@ void double3(Wave &W, const Instruction &I) {
   {
     RoundScope Scope(W.Mode.round16_64(), &R);
     allLanes(W, [&](unsigned L) {
-      R.D[L] =
-          asBits(F(asDouble(A.D[L]), asDouble(B.D[L]), asDouble(C.D[L])));
+      R.D[L] = asBits(F(asDouble(A.D[L]), asDouble(B.D[L]), asDouble(C.D[L])));
     });
   }
   finishF64(W, I, R);
@@ -107,17 +106,20 @@ double rsq(double A) { return 1.0 / __builtin_sqrt(A); }
 
 bool isNan(U64 X) { return (X & ~(U64(1) << 63)) > 0x7ff0000000000000; }
 I64 orderKey(U64 X) { return I64(X ^ (U64(I64(X) >> 63) >> 1)); }
-template <bool Max> U64 minMaxNumBits(U64 A, U64 B) {
+template <bool Max>
+U64 minMaxNumBits(U64 A, U64 B) {
   if (isNan(A))
     return isNan(B) ? A | U64(1) << 51 : B;
   if (isNan(B))
     return A;
   return (Max ? orderKey(A) > orderKey(B) : orderKey(A) < orderKey(B)) ? A : B;
 }
-template <bool Max> double minMaxNum(double A, double B) {
+template <bool Max>
+double minMaxNum(double A, double B) {
   return asDouble(minMaxNumBits<Max>(asBits(A), asBits(B)));
 }
-template <bool Max> double minMaxNan(double A, double B) {
+template <bool Max>
+double minMaxNan(double A, double B) {
   if (isNan(asBits(A)))
     return asDouble(asBits(A) | U64(1) << 51);
   if (isNan(asBits(B)))
@@ -154,9 +156,7 @@ void ldexpOp(Wave &W, const Instruction &I) {
 }
 
 I32 exponent(U64 X) { return I32((X >> 52) & 0x7ff); }
-bool isDenorm(U64 X) {
-  return exponent(X) == 0 && (X & 0xfffffffffffff) != 0;
-}
+bool isDenorm(U64 X) { return exponent(X) == 0 && (X & 0xfffffffffffff) != 0; }
 bool isSpecial(U64 X) { return exponent(X) == 0x7ff || (X << 1) == 0; }
 
 void frexpExp(Wave &W, const Instruction &I) {
@@ -176,8 +176,8 @@ void frexpMant(Wave &W, const Instruction &I) {
   fetch64(W, I, I.Src[0], A);
   for (unsigned L = 0; L != W.Lanes; ++L) {
     int E = 0;
-    R.D[L] = isSpecial(A.D[L]) ? A.D[L]
-                               : asBits(std::frexp(asDouble(A.D[L]), &E));
+    R.D[L] =
+        isSpecial(A.D[L]) ? A.D[L] : asBits(std::frexp(asDouble(A.D[L]), &E));
   }
   write64(W, I, R);
 }
@@ -236,7 +236,8 @@ void divFmas(Wave &W, const Instruction &I) {
   {
     RoundScope Scope(W.Mode.round16_64(), &R);
     allLanes(W, [&](unsigned L) {
-      const double X = fma(asDouble(A.D[L]), asDouble(B.D[L]), asDouble(C.D[L]));
+      const double X =
+          fma(asDouble(A.D[L]), asDouble(B.D[L]), asDouble(C.D[L]));
       R.D[L] = asBits((Vcc >> L) & 1 ? X * 18446744073709551616.0 : X);
     });
   }
@@ -314,13 +315,9 @@ constexpr OpInfo op2(const char *Name, Handler Fn, Ty B = Ty::F64) {
           nullptr, true};
 }
 constexpr OpInfo op3(const char *Name, Handler Fn) {
-  return {Name,
-          Fn,
-          OpClass::VectorAlu,
-          1,
-          {Ty::F64, Ty::F64, Ty::F64, Ty::F64},
-          nullptr,
-          true};
+  return {
+      Name,    Fn,  OpClass::VectorAlu, 1, {Ty::F64, Ty::F64, Ty::F64, Ty::F64},
+      nullptr, true};
 }
 
 constexpr OpInfo Table[] = {
@@ -345,10 +342,16 @@ constexpr OpInfo Table[] = {
     op1("v_sqrt_f64", double1<sqrtOp>),
     op1("v_rsq_f64", double1<rsq>),
     op2("v_ldexp_f64", ldexpOp, Ty::B32),
-    {"v_frexp_exp_i32_f64", frexpExp, OpClass::VectorAlu, 1,
+    {"v_frexp_exp_i32_f64",
+     frexpExp,
+     OpClass::VectorAlu,
+     1,
      {Ty::B32, Ty::F64}},
     {"v_frexp_mant_f64", frexpMant, OpClass::VectorAlu, 1, {Ty::F64, Ty::F64}},
-    {"v_div_scale_f64", divScale, OpClass::VectorAlu, 2,
+    {"v_div_scale_f64",
+     divScale,
+     OpClass::VectorAlu,
+     2,
      {Ty::F64, Ty::Mask, Ty::F64, Ty::F64, Ty::F64}},
     op3("v_div_fmas_f64", divFmas),
     op3("v_div_fixup_f64", divFixupOp),

@@ -1,9 +1,9 @@
 //===- VectorFloat.cpp - Single-precision vector instructions -------------===//
 
-#include "HostIsa.h"
 #include "HalfFloat.h"
-#include "Ops.h"
+#include "HostIsa.h"
 #include "Operands.h"
+#include "Ops.h"
 #include <cmath>
 
 #include "HostIsaBegin.h"
@@ -86,20 +86,19 @@ float med3Bits(float FA, float FB, float FC) {
   return asFloat(isNan32(A) || isNan32(B) || isNan32(C) ? Low : Mid);
 }
 
-template <bool Max, unsigned N> void minMax(Wave &W, const Instruction &I) {
+template <bool Max, unsigned N>
+void minMax(Wave &W, const Instruction &I) {
   LaneBuffer T0, T1, T2, R;
   const U32 *A = fetchF32(W, I, 0, T0);
   const U32 *B = fetchF32(W, I, 1, T1);
   const bool Ieee = W.Mode.ieee() && !W.Chip->Gfx12;
   if (N == 2) {
     if (Ieee)
-      allLanes(W, [&](unsigned L) {
-        R.D[L] = minMaxNum32<Max>(A[L], B[L], true);
-      });
+      allLanes(
+          W, [&](unsigned L) { R.D[L] = minMaxNum32<Max>(A[L], B[L], true); });
     else
-      allLanes(W, [&](unsigned L) {
-        R.D[L] = minMaxNum32<Max>(A[L], B[L], false);
-      });
+      allLanes(
+          W, [&](unsigned L) { R.D[L] = minMaxNum32<Max>(A[L], B[L], false); });
   } else {
     const U32 *C = fetchF32(W, I, 2, T2);
     allLanes(W, [&](unsigned L) {
@@ -110,18 +109,22 @@ template <bool Max, unsigned N> void minMax(Wave &W, const Instruction &I) {
   writeVector(W, I, R.D);
 }
 
-template <bool Max> float minMaxNan(float A, float B) {
+template <bool Max>
+float minMaxNan(float A, float B) {
   return asFloat(minMaxNan32<Max>(asBits(A), asBits(B)));
 }
-template <bool Max> float minMaxNan3(float A, float B, float C) {
+template <bool Max>
+float minMaxNan3(float A, float B, float C) {
   return minMaxNan<Max>(minMaxNan<Max>(A, B), C);
 }
 /// First Max of two, then the other of that and the third.
-template <bool Max> float mixedNum(float A, float B, float C) {
+template <bool Max>
+float mixedNum(float A, float B, float C) {
   return asFloat(minMaxNum32<!Max>(
       minMaxNum32<Max>(asBits(A), asBits(B), false), asBits(C), false));
 }
-template <bool Max> float mixedNan(float A, float B, float C) {
+template <bool Max>
+float mixedNan(float A, float B, float C) {
   return minMaxNan<!Max>(minMaxNan<Max>(A, B), C);
 }
 
@@ -250,7 +253,8 @@ void divFixupOp(Wave &W, const Instruction &I) {
 //===----------------------------------------------------------------------===//
 
 enum class Cube { Id, Major, S, T };
-template <Cube What> float cube(float X, float Y, float Z) {
+template <Cube What>
+float cube(float X, float Y, float Z) {
   const float AX = __builtin_fabsf(X), AY = __builtin_fabsf(Y),
               AZ = __builtin_fabsf(Z);
   const bool ByZ = AZ >= AX && AZ >= AY;
@@ -258,8 +262,9 @@ template <Cube What> float cube(float X, float Y, float Z) {
   if (What == Cube::Major)
     return 2.0f * (ByZ ? Z : ByY ? Y : X);
   if (What == Cube::Id)
-    return ByZ ? (Z < 0 ? 5.0f : 4.0f)
-               : ByY ? (Y < 0 ? 3.0f : 2.0f) : (X < 0 ? 1.0f : 0.0f);
+    return ByZ   ? (Z < 0 ? 5.0f : 4.0f)
+           : ByY ? (Y < 0 ? 3.0f : 2.0f)
+                 : (X < 0 ? 1.0f : 0.0f);
   if (What == Cube::S)
     return ByZ ? (Z < 0 ? -X : X) : ByY ? X : (X < 0 ? Z : -Z);
   return ByZ ? -Y : ByY ? (Y < 0 ? -Z : Z) : -Y;
@@ -298,14 +303,15 @@ void mixSources(Wave &W, const Instruction &I, LaneBuffer (&S)[3]) {
 }
 
 enum class MixTo { Single, Low, High };
-template <MixTo To, bool Bf16> void fmaMix(Wave &W, const Instruction &I) {
+template <MixTo To, bool Bf16>
+void fmaMix(Wave &W, const Instruction &I) {
   LaneBuffer S[3], R;
   mixSources<Bf16>(W, I, S);
   {
     RoundScope Scope(W.Mode.round32(), &R);
     allLanes(W, [&](unsigned L) {
-      R.D[L] =
-          asBits(fma(asFloat(S[0].D[L]), asFloat(S[1].D[L]), asFloat(S[2].D[L])));
+      R.D[L] = asBits(
+          fma(asFloat(S[0].D[L]), asFloat(S[1].D[L]), asFloat(S[2].D[L])));
     });
   }
   finishF32(W, I, R);
@@ -322,12 +328,12 @@ template <MixTo To, bool Bf16> void fmaMix(Wave &W, const Instruction &I) {
 }
 
 /// A pair of narrow products added to a single.
-template <bool Bf16, bool FromDst> void dot2(Wave &W, const Instruction &I) {
+template <bool Bf16, bool FromDst>
+void dot2(Wave &W, const Instruction &I) {
   LaneBuffer T0, T1, T2, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
   const U32 *B = fetch(W, I, I.Src[1], T1);
-  const U32 *C =
-      FromDst ? W.V + I.Dst[0].Offset : fetch(W, I, I.Src[2], T2);
+  const U32 *C = FromDst ? W.V + I.Dst[0].Offset : fetch(W, I, I.Src[2], T2);
   auto Value = [](U32 X) { return Bf16 ? bfloatToFloat(X) : halfToFloat(X); };
   allLanes(W, [&](unsigned L) {
     const float Low = Value(A[L] & 0xffff) * Value(B[L] & 0xffff);
@@ -350,13 +356,9 @@ constexpr OpInfo op2(const char *Name, Handler Fn, Ty B = Ty::F32) {
           nullptr, true};
 }
 constexpr OpInfo op3(const char *Name, Handler Fn) {
-  return {Name,
-          Fn,
-          OpClass::VectorAlu,
-          1,
-          {Ty::F32, Ty::F32, Ty::F32, Ty::F32},
-          nullptr,
-          true};
+  return {
+      Name,    Fn,  OpClass::VectorAlu, 1, {Ty::F32, Ty::F32, Ty::F32, Ty::F32},
+      nullptr, true};
 }
 bool prepareMix(Instruction &I, const ChipInfo &Chip, std::string &Err) {
   if (!I.Mod.HasOpSelHi)
@@ -419,11 +421,20 @@ constexpr OpInfo Table[] = {
     op1("v_rndne_f32", roundEvenOp),
     op1("v_fract_f32", float1<fract>),
     op2("v_ldexp_f32", float2<ldexpOp>, Ty::B32),
-    {"v_frexp_exp_i32_f32", int1<frexpExp>, OpClass::VectorAlu, 1,
+    {"v_frexp_exp_i32_f32",
+     int1<frexpExp>,
+     OpClass::VectorAlu,
+     1,
      {Ty::B32, Ty::F32}},
-    {"v_frexp_mant_f32", int1<frexpMant>, OpClass::VectorAlu, 1,
+    {"v_frexp_mant_f32",
+     int1<frexpMant>,
+     OpClass::VectorAlu,
+     1,
      {Ty::B32, Ty::F32}},
-    {"v_div_scale_f32", divScale, OpClass::VectorAlu, 2,
+    {"v_div_scale_f32",
+     divScale,
+     OpClass::VectorAlu,
+     2,
      {Ty::F32, Ty::Mask, Ty::F32, Ty::F32, Ty::F32}},
     op3("v_div_fmas_f32", divFmas),
     op3("v_div_fixup_f32", divFixupOp),
@@ -437,18 +448,48 @@ constexpr OpInfo Table[] = {
     mix("v_fma_mix_f32_bf16", fmaMix<MixTo::Single, true>),
     mix("v_fma_mixlo_bf16", fmaMix<MixTo::Low, true>),
     mix("v_fma_mixhi_bf16", fmaMix<MixTo::High, true>),
-    {"v_dot2_f32_f16", dot2<false, false>, OpClass::VectorAlu, 1,
-     {Ty::F32, Ty::PkF16, Ty::PkF16, Ty::F32}, nullptr, true},
-    {"v_dot2_f32_bf16", dot2<true, false>, OpClass::VectorAlu, 1,
-     {Ty::F32, Ty::PkBF16, Ty::PkBF16, Ty::F32}, nullptr, true},
-    {"v_dot2c_f32_f16", dot2<false, true>, OpClass::VectorAlu, 1,
-     {Ty::F32, Ty::B32, Ty::B32}, nullptr, true},
-    {"v_dot2acc_f32_f16", dot2<false, true>, OpClass::VectorAlu, 1,
-     {Ty::F32, Ty::B32, Ty::B32}, nullptr, true},
-    {"v_dot2c_f32_bf16", dot2<true, true>, OpClass::VectorAlu, 1,
-     {Ty::F32, Ty::B32, Ty::B32}, nullptr, true},
-    {"v_dot2acc_f32_bf16", dot2<true, true>, OpClass::VectorAlu, 1,
-     {Ty::F32, Ty::B32, Ty::B32}, nullptr, true},
+    {"v_dot2_f32_f16",
+     dot2<false, false>,
+     OpClass::VectorAlu,
+     1,
+     {Ty::F32, Ty::PkF16, Ty::PkF16, Ty::F32},
+     nullptr,
+     true},
+    {"v_dot2_f32_bf16",
+     dot2<true, false>,
+     OpClass::VectorAlu,
+     1,
+     {Ty::F32, Ty::PkBF16, Ty::PkBF16, Ty::F32},
+     nullptr,
+     true},
+    {"v_dot2c_f32_f16",
+     dot2<false, true>,
+     OpClass::VectorAlu,
+     1,
+     {Ty::F32, Ty::B32, Ty::B32},
+     nullptr,
+     true},
+    {"v_dot2acc_f32_f16",
+     dot2<false, true>,
+     OpClass::VectorAlu,
+     1,
+     {Ty::F32, Ty::B32, Ty::B32},
+     nullptr,
+     true},
+    {"v_dot2c_f32_bf16",
+     dot2<true, true>,
+     OpClass::VectorAlu,
+     1,
+     {Ty::F32, Ty::B32, Ty::B32},
+     nullptr,
+     true},
+    {"v_dot2acc_f32_bf16",
+     dot2<true, true>,
+     OpClass::VectorAlu,
+     1,
+     {Ty::F32, Ty::B32, Ty::B32},
+     nullptr,
+     true},
 };
 
 } // namespace

@@ -1,10 +1,10 @@
 //===- VectorHalf.cpp - Half-precision vector instructions ----------------===//
 
-#include "HostIsa.h"
-#include "Formats.h"
 #include "HalfFloat.h"
-#include "Ops.h"
+#include "HostIsa.h"
 #include "Operands.h"
+#include "Ops.h"
+#include "PagedAttn/Emulator/Formats.h"
 #include <cmath>
 
 #include "HostIsaBegin.h"
@@ -12,6 +12,7 @@
 namespace {
 
 #include "VectorOps.h"
+
 #include "HalfOps.h"
 
 float floorOp(float A) { return __builtin_floorf(A); }
@@ -30,14 +31,16 @@ float fract(float A) {
 }
 float med3(float A, float B, float C) {
   const bool Nan = A != A || B != B || C != C;
-  const float Mid = numOp<true>(numOp<false>(A, B),
-                                numOp<false>(numOp<true>(A, B), C));
+  const float Mid =
+      numOp<true>(numOp<false>(A, B), numOp<false>(numOp<true>(A, B), C));
   return Nan ? num3Op<false>(A, B, C) : Mid;
 }
-template <bool Max> float mixedNum(float A, float B, float C) {
+template <bool Max>
+float mixedNum(float A, float B, float C) {
   return numOp<!Max>(numOp<Max>(A, B), C);
 }
-template <bool Max> float mixedNan(float A, float B, float C) {
+template <bool Max>
+float mixedNan(float A, float B, float C) {
   return nanOp<!Max>(nanOp<Max>(A, B), C);
 }
 /// Two roundings: the product is a half first.
@@ -166,9 +169,15 @@ constexpr OpInfo Table[] = {
     op1("v_rndne_f16", half1<roundEven>),
     op1("v_fract_f16", half1<fract>),
     op2("v_ldexp_f16", ldexpOp, Ty::B16),
-    {"v_frexp_exp_i16_f16", short1<frexpExp>, OpClass::VectorAlu, 1,
+    {"v_frexp_exp_i16_f16",
+     short1<frexpExp>,
+     OpClass::VectorAlu,
+     1,
      {Ty::B16, Ty::F16}},
-    {"v_frexp_mant_f16", short1<frexpMant>, OpClass::VectorAlu, 1,
+    {"v_frexp_mant_f16",
+     short1<frexpMant>,
+     OpClass::VectorAlu,
+     1,
      {Ty::F16, Ty::F16}},
     op3("v_div_fixup_f16", short3<divFixup, true>, false),
     op3("v_div_fixup_legacy_f16", short3<divFixup>, false),

@@ -1,9 +1,9 @@
 //===- VectorInt.cpp - 32-bit integer vector instructions -----------------===//
 
-#include "HostIsa.h"
-#include "Ops.h"
-#include "Operands.h"
 #include "HalfFloat.h"
+#include "HostIsa.h"
+#include "Operands.h"
+#include "Ops.h"
 
 #include "HostIsaBegin.h"
 
@@ -150,9 +150,7 @@ U32 mulHighI(U32 A, U32 B) { return U32((I64(I32(A)) * I32(B)) >> 32); }
 I32 low24(U32 A) { return I32(A << 8) >> 8; }
 U32 mulI24(U32 A, U32 B) { return U32(low24(A)) * U32(low24(B)); }
 U32 mulU24(U32 A, U32 B) { return (A & 0xffffff) * (B & 0xffffff); }
-U32 mulHighI24(U32 A, U32 B) {
-  return U32((I64(low24(A)) * low24(B)) >> 32);
-}
+U32 mulHighI24(U32 A, U32 B) { return U32((I64(low24(A)) * low24(B)) >> 32); }
 U32 mulHighU24(U32 A, U32 B) {
   return U32((U64(A & 0xffffff) * (B & 0xffffff)) >> 32);
 }
@@ -187,12 +185,8 @@ U32 min3U(U32 A, U32 B, U32 C) { return minU(minU(A, B), C); }
 U32 max3U(U32 A, U32 B, U32 C) { return maxU(maxU(A, B), C); }
 U32 min3I(U32 A, U32 B, U32 C) { return minI(minI(A, B), C); }
 U32 max3I(U32 A, U32 B, U32 C) { return maxI(maxI(A, B), C); }
-U32 med3U(U32 A, U32 B, U32 C) {
-  return maxU(minU(A, B), minU(maxU(A, B), C));
-}
-U32 med3I(U32 A, U32 B, U32 C) {
-  return maxI(minI(A, B), minI(maxI(A, B), C));
-}
+U32 med3U(U32 A, U32 B, U32 C) { return maxU(minU(A, B), minU(maxU(A, B), C)); }
+U32 med3I(U32 A, U32 B, U32 C) { return maxI(minI(A, B), minI(maxI(A, B), C)); }
 U32 maxMinU(U32 A, U32 B, U32 C) { return minU(maxU(A, B), C); }
 U32 minMaxU(U32 A, U32 B, U32 C) { return maxU(minU(A, B), C); }
 U32 maxMinI(U32 A, U32 B, U32 C) { return minI(maxI(A, B), C); }
@@ -281,7 +275,8 @@ U32 msad8(U32 A, U32 B, U32 C) {
   }
   return C;
 }
-template <unsigned Width> I32 element(U32 X, unsigned N, bool Signed) {
+template <unsigned Width>
+I32 element(U32 X, unsigned N, bool Signed) {
   const U32 Bits = X << (32 - Width - N * Width);
   return Signed ? I32(Bits) >> (32 - Width) : I32(Bits >> (32 - Width));
 }
@@ -289,26 +284,31 @@ template <unsigned Width, bool Signed>
 I64 dot(U32 A, U32 B, bool SignedA = Signed, bool SignedB = Signed) {
   I64 Sum = 0;
   for (unsigned N = 0; N != 32 / Width; ++N)
-    Sum += I64(element<Width>(A, N, SignedA)) *
-           I64(element<Width>(B, N, SignedB));
+    Sum +=
+        I64(element<Width>(A, N, SignedA)) * I64(element<Width>(B, N, SignedB));
   return Sum;
 }
-template <unsigned Width> U32 dotI(U32 A, U32 B, U32 C) {
+template <unsigned Width>
+U32 dotI(U32 A, U32 B, U32 C) {
   return U32(dot<Width, true>(A, B)) + C;
 }
-template <unsigned Width> U32 dotU(U32 A, U32 B, U32 C) {
+template <unsigned Width>
+U32 dotU(U32 A, U32 B, U32 C) {
   return U32(dot<Width, false>(A, B)) + C;
 }
-template <unsigned Width> U32 dotSatI(U32 A, U32 B, U32 C) {
+template <unsigned Width>
+U32 dotSatI(U32 A, U32 B, U32 C) {
   const I64 R = dot<Width, true>(A, B) + I32(C);
   return U32(R > INT32_MAX ? INT32_MAX : R < INT32_MIN ? INT32_MIN : R);
 }
-template <unsigned Width> U32 dotSatU(U32 A, U32 B, U32 C) {
+template <unsigned Width>
+U32 dotSatU(U32 A, U32 B, U32 C) {
   const U64 R = U64(dot<Width, false>(A, B)) + C;
   return R > UINT32_MAX ? UINT32_MAX : U32(R);
 }
 /// GFX12: neg_lo chooses which sources are signed.
-template <unsigned Width> void dotMixed(Wave &W, const Instruction &I) {
+template <unsigned Width>
+void dotMixed(Wave &W, const Instruction &I) {
   LaneBuffer T0, T1, T2, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
   const U32 *B = fetch(W, I, I.Src[1], T1);
@@ -376,14 +376,15 @@ U32 packBytesU(U32 A, U32 B, U32 C) {
 }
 
 /// Bits of the mask below this lane, in one half of a 64-bit mask.
-template <bool High> void maskedBitCount(Wave &W, const Instruction &I) {
+template <bool High>
+void maskedBitCount(Wave &W, const Instruction &I) {
   LaneBuffer T0, T1, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
   const U32 *B = fetch(W, I, I.Src[1], T1);
   for (unsigned L = 0; L != W.Lanes; ++L) {
     const U64 Below = (U64(1) << L) - 1;
-    R.D[L] = U32(__builtin_popcount(A[L] & U32(High ? Below >> 32 : Below))) +
-             B[L];
+    R.D[L] =
+        U32(__builtin_popcount(A[L] & U32(High ? Below >> 32 : Below))) + B[L];
   }
   writeVector(W, I, R.D);
 }
@@ -409,7 +410,7 @@ constexpr OpInfo op1(const char *Name, Handler Fn) {
   return {Name, Fn, OpClass::VectorAlu, 1, {Ty::B32, Ty::B32}};
 }
 constexpr OpInfo op2(const char *Name, Handler Fn, bool Clamps = false) {
-  return {Name, Fn,      OpClass::VectorAlu, 1, {Ty::B32, Ty::B32, Ty::B32},
+  return {Name,    Fn,    OpClass::VectorAlu, 1, {Ty::B32, Ty::B32, Ty::B32},
           nullptr, Clamps};
 }
 constexpr OpInfo op3(const char *Name, Handler Fn, bool Clamps = false) {
@@ -422,13 +423,9 @@ constexpr OpInfo op3(const char *Name, Handler Fn, bool Clamps = false) {
           Clamps};
 }
 constexpr OpInfo mad16(const char *Name, Handler Fn) {
-  return {Name,
-          Fn,
-          OpClass::VectorAlu,
-          1,
-          {Ty::B32, Ty::B16, Ty::B16, Ty::B32},
-          nullptr,
-          true};
+  return {
+      Name,    Fn,  OpClass::VectorAlu, 1, {Ty::B32, Ty::B16, Ty::B16, Ty::B32},
+      nullptr, true};
 }
 constexpr OpInfo carryOp(const char *Name, Handler Fn) {
   return {Name,
@@ -465,7 +462,10 @@ constexpr OpInfo Table[] = {
     op3("v_bfi_b32", int3<bfi>),
     op3("v_bitop3_b32", bitop3),
     op2("v_bitop2_b32", bitop2),
-    {"v_bitop3_b16", bitop3, OpClass::VectorAlu, 1,
+    {"v_bitop3_b16",
+     bitop3,
+     OpClass::VectorAlu,
+     1,
      {Ty::B16, Ty::B16, Ty::B16, Ty::B16}},
     op2("v_lshlrev_b32", int2<shlRev>),
     op2("v_lshrrev_b32", int2<shrRev>),
@@ -483,9 +483,15 @@ constexpr OpInfo Table[] = {
     op2("v_bcnt_u32_b32", int2<bitCount>),
     op2("v_mbcnt_lo_u32_b32", maskedBitCount<false>),
     op2("v_mbcnt_hi_u32_b32", maskedBitCount<true>),
-    {"v_cndmask_b32", select, OpClass::VectorAlu, 1,
+    {"v_cndmask_b32",
+     select,
+     OpClass::VectorAlu,
+     1,
      {Ty::B32, Ty::B32, Ty::B32, Ty::Mask}},
-    {"v_cndmask_b16", select, OpClass::VectorAlu, 1,
+    {"v_cndmask_b16",
+     select,
+     OpClass::VectorAlu,
+     1,
      {Ty::B16, Ty::B16, Ty::B16, Ty::Mask}},
 
     op2("v_add_u32", int2Sat<add, addSatU>, true),
@@ -547,24 +553,49 @@ constexpr OpInfo Table[] = {
     op3("v_sad_u16", int3<sad16>),
     op3("v_sad_u32", int3<sad32>),
     op3("v_msad_u8", int3<msad8>),
-    {"v_qsad_pk_u16_u8", quadSad<false, false>, OpClass::VectorAlu, 1,
+    {"v_qsad_pk_u16_u8",
+     quadSad<false, false>,
+     OpClass::VectorAlu,
+     1,
      {Ty::B64, Ty::B64, Ty::B32, Ty::B64}},
-    {"v_mqsad_pk_u16_u8", quadSad<true, false>, OpClass::VectorAlu, 1,
+    {"v_mqsad_pk_u16_u8",
+     quadSad<true, false>,
+     OpClass::VectorAlu,
+     1,
      {Ty::B64, Ty::B64, Ty::B32, Ty::B64}},
-    {"v_mqsad_u32_u8", quadSad<true, true>, OpClass::VectorAlu, 1,
+    {"v_mqsad_u32_u8",
+     quadSad<true, true>,
+     OpClass::VectorAlu,
+     1,
      {Ty::Wide, Ty::B64, Ty::B32, Ty::Wide}},
-    {"v_ashr_pk_i8_i32", short3<packBytesI>, OpClass::VectorAlu, 1,
+    {"v_ashr_pk_i8_i32",
+     short3<packBytesI>,
+     OpClass::VectorAlu,
+     1,
      {Ty::B16, Ty::B32, Ty::B32, Ty::B32}},
-    {"v_ashr_pk_u8_i32", short3<packBytesU>, OpClass::VectorAlu, 1,
+    {"v_ashr_pk_u8_i32",
+     short3<packBytesU>,
+     OpClass::VectorAlu,
+     1,
      {Ty::B16, Ty::B32, Ty::B32, Ty::B32}},
     op3("v_dot4_i32_i8", int3Sat<dotI<8>, dotSatI<8>>, true),
     op3("v_dot4_u32_u8", int3Sat<dotU<8>, dotSatU<8>>, true),
     op3("v_dot8_i32_i4", int3Sat<dotI<4>, dotSatI<4>>, true),
     op3("v_dot8_u32_u4", int3Sat<dotU<4>, dotSatU<4>>, true),
-    {"v_dot2_i32_i16", int3Sat<dotI<16>, dotSatI<16>>, OpClass::VectorAlu, 1,
-     {Ty::B32, Ty::PkB16, Ty::PkB16, Ty::B32}, nullptr, true},
-    {"v_dot2_u32_u16", int3Sat<dotU<16>, dotSatU<16>>, OpClass::VectorAlu, 1,
-     {Ty::B32, Ty::PkB16, Ty::PkB16, Ty::B32}, nullptr, true},
+    {"v_dot2_i32_i16",
+     int3Sat<dotI<16>, dotSatI<16>>,
+     OpClass::VectorAlu,
+     1,
+     {Ty::B32, Ty::PkB16, Ty::PkB16, Ty::B32},
+     nullptr,
+     true},
+    {"v_dot2_u32_u16",
+     int3Sat<dotU<16>, dotSatU<16>>,
+     OpClass::VectorAlu,
+     1,
+     {Ty::B32, Ty::PkB16, Ty::PkB16, Ty::B32},
+     nullptr,
+     true},
     op3("v_dot4_i32_iu8", dotMixed<8>, true),
     op3("v_dot8_i32_iu4", dotMixed<4>, true),
     op2("v_dot4c_i32_i8", accumulate<dotI<8>>),

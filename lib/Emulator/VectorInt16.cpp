@@ -1,9 +1,9 @@
 //===- VectorInt16.cpp - 16-bit integer vector instructions ---------------===//
 
-#include "HostIsa.h"
 #include "HalfFloat.h"
-#include "Ops.h"
+#include "HostIsa.h"
 #include "Operands.h"
+#include "Ops.h"
 
 #include "HostIsaBegin.h"
 
@@ -14,9 +14,7 @@ namespace {
 U32 u16(U32 X) { return X & 0xffff; }
 I32 i16(U32 X) { return I32(int16_t(X)); }
 U32 satU(I32 X) { return U32(X < 0 ? 0 : X > 0xffff ? 0xffff : X); }
-U32 satI(I32 X) {
-  return U32(X < -0x8000 ? -0x8000 : X > 0x7fff ? 0x7fff : X);
-}
+U32 satI(I32 X) { return U32(X < -0x8000 ? -0x8000 : X > 0x7fff ? 0x7fff : X); }
 
 U32 mov(U32 A) { return A; }
 U32 notOp(U32 A) { return ~A; }
@@ -52,12 +50,8 @@ U32 min3U(U32 A, U32 B, U32 C) { return minU(minU(A, B), C); }
 U32 max3U(U32 A, U32 B, U32 C) { return maxU(maxU(A, B), C); }
 U32 min3I(U32 A, U32 B, U32 C) { return minI(minI(A, B), C); }
 U32 max3I(U32 A, U32 B, U32 C) { return maxI(maxI(A, B), C); }
-U32 med3U(U32 A, U32 B, U32 C) {
-  return maxU(minU(A, B), minU(maxU(A, B), C));
-}
-U32 med3I(U32 A, U32 B, U32 C) {
-  return maxI(minI(A, B), minI(maxI(A, B), C));
-}
+U32 med3U(U32 A, U32 B, U32 C) { return maxU(minU(A, B), minU(maxU(A, B), C)); }
+U32 med3I(U32 A, U32 B, U32 C) { return maxI(minI(A, B), minI(maxI(A, B), C)); }
 U32 satPackU8(U32 A) {
   auto One = [](I32 X) { return U32(X < 0 ? 0 : X > 255 ? 255 : X); };
   return One(i16(A)) | One(i16(A >> 16)) << 8;
@@ -87,7 +81,7 @@ constexpr OpInfo op1(const char *Name, Handler Fn, Ty Dst = Ty::B16,
   return {Name, Fn, OpClass::VectorAlu, 1, {Dst, Src}};
 }
 constexpr OpInfo op2(const char *Name, Handler Fn, bool Clamps = false) {
-  return {Name, Fn,      OpClass::VectorAlu, 1, {Ty::B16, Ty::B16, Ty::B16},
+  return {Name,    Fn,    OpClass::VectorAlu, 1, {Ty::B16, Ty::B16, Ty::B16},
           nullptr, Clamps};
 }
 constexpr OpInfo op3(const char *Name, Handler Fn, bool Clamps = false) {

@@ -1,9 +1,9 @@
 //===- VectorInt64.cpp - 64-bit integer vector instructions ---------------===//
 
-#include "HostIsa.h"
 #include "HalfFloat.h"
-#include "Ops.h"
+#include "HostIsa.h"
 #include "Operands.h"
+#include "Ops.h"
 
 #include "HostIsaBegin.h"
 
@@ -11,13 +11,15 @@ namespace {
 
 #include "VectorOps.h"
 
-template <U64 (*F)(U64)> void long1(Wave &W, const Instruction &I) {
+template <U64 (*F)(U64)>
+void long1(Wave &W, const Instruction &I) {
   LaneBuffer64 A, R;
   fetch64(W, I, I.Src[0], A);
   allLanes(W, [&](unsigned L) { R.D[L] = F(A.D[L]); });
   write64(W, I, R);
 }
-template <U64 (*F)(U64, U64)> void long2(Wave &W, const Instruction &I) {
+template <U64 (*F)(U64, U64)>
+void long2(Wave &W, const Instruction &I) {
   LaneBuffer64 A, B, R;
   fetch64(W, I, I.Src[0], A);
   fetch64(W, I, I.Src[1], B);
@@ -32,7 +34,8 @@ void long2Sat(Wave &W, const Instruction &I) {
     long2<F>(W, I);
 }
 /// The shift amount comes first and is 32 bits wide.
-template <U64 (*F)(U32, U64)> void shiftRev(Wave &W, const Instruction &I) {
+template <U64 (*F)(U32, U64)>
+void shiftRev(Wave &W, const Instruction &I) {
   LaneBuffer T0;
   LaneBuffer64 B, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
@@ -102,7 +105,7 @@ void mad(Wave &W, const Instruction &I) {
 }
 
 constexpr OpInfo op2(const char *Name, Handler Fn, bool Clamps = false) {
-  return {Name, Fn,      OpClass::VectorAlu, 1, {Ty::B64, Ty::B64, Ty::B64},
+  return {Name,    Fn,    OpClass::VectorAlu, 1, {Ty::B64, Ty::B64, Ty::B64},
           nullptr, Clamps};
 }
 constexpr OpInfo shiftOp(const char *Name, Handler Fn, Ty Src = Ty::B64) {
@@ -118,13 +121,9 @@ constexpr OpInfo madCarry(const char *Name, Handler Fn, Ty Addend) {
           true};
 }
 constexpr OpInfo madPlain(const char *Name, Handler Fn, Ty Addend) {
-  return {Name,
-          Fn,
-          OpClass::VectorAlu,
-          1,
-          {Ty::B64, Ty::B32, Ty::B32, Addend},
-          nullptr,
-          true};
+  return {
+      Name,    Fn,  OpClass::VectorAlu, 1, {Ty::B64, Ty::B32, Ty::B32, Addend},
+      nullptr, true};
 }
 
 constexpr OpInfo Table[] = {
@@ -139,7 +138,10 @@ constexpr OpInfo Table[] = {
     shiftOp("v_lshlrev_b64", shiftRev<shl>),
     shiftOp("v_lshrrev_b64", shiftRev<shr>),
     shiftOp("v_ashrrev_i64", shiftRev<ashr>, Ty::I64),
-    {"v_lshl_add_u64", shlAdd, OpClass::VectorAlu, 1,
+    {"v_lshl_add_u64",
+     shlAdd,
+     OpClass::VectorAlu,
+     1,
      {Ty::B64, Ty::B64, Ty::B32, Ty::B64}},
     madCarry("v_mad_u64_u32", mad<false, true>, Ty::B64),
     madCarry("v_mad_co_u64_u32", mad<false, true>, Ty::B64),

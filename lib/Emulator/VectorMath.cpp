@@ -6,17 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "HostIsa.h"
-#include "Formats.h"
 #include "HalfFloat.h"
-#include "Ops.h"
+#include "HostIsa.h"
 #include "Operands.h"
+#include "Ops.h"
+#include "PagedAttn/Emulator/Formats.h"
 
 #include "HostIsaBegin.h"
 
 namespace {
 
 #include "VectorOps.h"
+
 #include "HalfOps.h"
 
 constexpr double RoundMagic = 6755399441055744.0; // 1.5 * 2^52
@@ -123,7 +124,8 @@ float tanhOp(float A) {
 }
 
 /// Flushes denormal sources and results.
-template <float (*F)(float)> void flushed(Wave &W, const Instruction &I) {
+template <float (*F)(float)>
+void flushed(Wave &W, const Instruction &I) {
   LaneBuffer T0, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
   allLanes(W, [&](unsigned L) {
@@ -140,8 +142,7 @@ constexpr OpInfo half(const char *Name, Handler Fn) {
   return {Name, Fn, OpClass::VectorAlu, 1, {Ty::F16, Ty::F16}, nullptr, true};
 }
 constexpr OpInfo bfloat(const char *Name, Handler Fn) {
-  return {Name, Fn,   OpClass::VectorAlu, 1, {Ty::BF16, Ty::BF16},
-          nullptr, true};
+  return {Name, Fn, OpClass::VectorAlu, 1, {Ty::BF16, Ty::BF16}, nullptr, true};
 }
 
 #define MATH(Name, F)                                                          \

@@ -15,7 +15,8 @@ using I32 = int32_t;
 using I64 = int64_t;
 
 /// Runs Body(lane) for all lanes in chunks of a constant size.
-template <class BodyT> inline void allLanes(const Wave &W, BodyT Body) {
+template <class BodyT>
+inline void allLanes(const Wave &W, BodyT Body) {
   for (unsigned Base = 0; Base != W.Lanes; Base += 32)
     for (unsigned L = 0; L != 32; ++L)
       Body(Base + L);
@@ -26,8 +27,8 @@ inline U64 packSigns(const Wave &W, const U32 *X) {
   U64 Mask = 0;
 #if PA_HOST_ISA_LEVEL >= 3
   for (unsigned L = 0; L != W.Lanes; L += 8)
-    Mask |= U64(unsigned(_mm256_movemask_ps(_mm256_load_ps(
-                reinterpret_cast<const float *>(X + L)))))
+    Mask |= U64(unsigned(_mm256_movemask_ps(
+                _mm256_load_ps(reinterpret_cast<const float *>(X + L)))))
             << L;
 #else
   for (unsigned L = 0; L != W.Lanes; ++L)
@@ -40,14 +41,16 @@ inline U64 packSigns(const Wave &W, const U32 *X) {
 // Integers
 //===----------------------------------------------------------------------===//
 
-template <U32 (*F)(U32)> void int1(Wave &W, const Instruction &I) {
+template <U32 (*F)(U32)>
+void int1(Wave &W, const Instruction &I) {
   LaneBuffer T0, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
   allLanes(W, [&](unsigned L) { R.D[L] = F(A[L]); });
   writeVector(W, I, R.D);
 }
 
-template <U32 (*F)(U32, U32)> void int2(Wave &W, const Instruction &I) {
+template <U32 (*F)(U32, U32)>
+void int2(Wave &W, const Instruction &I) {
   LaneBuffer T0, T1, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
   const U32 *B = fetch(W, I, I.Src[1], T1);
@@ -55,7 +58,8 @@ template <U32 (*F)(U32, U32)> void int2(Wave &W, const Instruction &I) {
   writeVector(W, I, R.D);
 }
 
-template <U32 (*F)(U32, U32, U32)> void int3(Wave &W, const Instruction &I) {
+template <U32 (*F)(U32, U32, U32)>
+void int3(Wave &W, const Instruction &I) {
   LaneBuffer T0, T1, T2, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
   const U32 *B = fetch(W, I, I.Src[1], T1);
@@ -102,9 +106,7 @@ inline void writeHalf(Wave &W, const Instruction &I, LaneBuffer &R,
   }
   const U32 *Old = W.V + O.Offset;
   if (O.High)
-    allLanes(W, [&](unsigned L) {
-      R.D[L] = (Old[L] & 0xffff) | R.D[L] << 16;
-    });
+    allLanes(W, [&](unsigned L) { R.D[L] = (Old[L] & 0xffff) | R.D[L] << 16; });
   else if (W.Chip->Gfx12 || KeepHigh)
     allLanes(W, [&](unsigned L) {
       R.D[L] = (Old[L] & 0xffff0000) | (R.D[L] & 0xffff);
@@ -202,9 +204,7 @@ private:
   bool On;
 };
 
-inline U32 flush32(U32 X) {
-  return (X & 0x7f800000) == 0 ? X & 0x80000000 : X;
-}
+inline U32 flush32(U32 X) { return (X & 0x7f800000) == 0 ? X & 0x80000000 : X; }
 
 /// A single-precision source: denormals become zero if MODE says so.
 inline const U32 *fetchF32(Wave &W, const Instruction &I, unsigned N,
@@ -231,9 +231,7 @@ inline void finishF32(Wave &W, const Instruction &I, LaneBuffer &R) {
     const float Factor = I.Mod.Omod == OMod::Mul2   ? 2.0f
                          : I.Mod.Omod == OMod::Mul4 ? 4.0f
                                                     : 0.5f;
-    allLanes(W, [&](unsigned L) {
-      R.D[L] = asBits(asFloat(R.D[L]) * Factor);
-    });
+    allLanes(W, [&](unsigned L) { R.D[L] = asBits(asFloat(R.D[L]) * Factor); });
   }
   if (LLVM_UNLIKELY(I.Mod.Clamp)) {
     const bool NanToZero = W.Mode.dx10Clamp();
@@ -243,7 +241,8 @@ inline void finishF32(Wave &W, const Instruction &I, LaneBuffer &R) {
   }
 }
 
-template <float (*F)(float)> void float1(Wave &W, const Instruction &I) {
+template <float (*F)(float)>
+void float1(Wave &W, const Instruction &I) {
   LaneBuffer T0, R;
   const U32 *A = fetchF32(W, I, 0, T0);
   {
@@ -290,10 +289,9 @@ void float3(Wave &W, const Instruction &I) {
 inline bool isNan32(U32 X) { return (X & 0x7fffffff) > 0x7f800000; }
 inline bool isSnan32(U32 X) { return isNan32(X) && !(X & 0x400000); }
 /// A key that orders the bits of non-NaN floats as signed integers.
-inline I32 orderKey32(U32 X) {
-  return I32(X ^ ((U32(I32(X) >> 31)) >> 1));
-}
-template <bool Max> inline U32 minMaxNum32(U32 A, U32 B, bool SnanWins) {
+inline I32 orderKey32(U32 X) { return I32(X ^ ((U32(I32(X) >> 31)) >> 1)); }
+template <bool Max>
+inline U32 minMaxNum32(U32 A, U32 B, bool SnanWins) {
   const I32 KA = orderKey32(A), KB = orderKey32(B);
   U32 R = (Max ? KA > KB : KA < KB) ? A : B;
   R = isNan32(B) ? A : R;
@@ -304,7 +302,8 @@ template <bool Max> inline U32 minMaxNum32(U32 A, U32 B, bool SnanWins) {
   return R;
 }
 /// NaN wins.
-template <bool Max> inline U32 minMaxNan32(U32 A, U32 B) {
+template <bool Max>
+inline U32 minMaxNan32(U32 A, U32 B) {
   const I32 KA = orderKey32(A), KB = orderKey32(B);
   U32 R = (Max ? KA > KB : KA < KB) ? A : B;
   R = isNan32(B) ? B | 0x400000 : R;

@@ -1,16 +1,17 @@
 //===- VectorPacked.cpp - Packed vector instructions ----------------------===//
 
-#include "HostIsa.h"
-#include "Formats.h"
 #include "HalfFloat.h"
-#include "Ops.h"
+#include "HostIsa.h"
 #include "Operands.h"
+#include "Ops.h"
+#include "PagedAttn/Emulator/Formats.h"
 
 #include "HostIsaBegin.h"
 
 namespace {
 
 #include "VectorOps.h"
+
 #include "HalfOps.h"
 
 //===----------------------------------------------------------------------===//
@@ -19,7 +20,8 @@ namespace {
 
 // fetch has applied op_sel, so that the halves of a source line up.
 
-template <U32 (*F)(U32, U32)> void pair2(Wave &W, const Instruction &I) {
+template <U32 (*F)(U32, U32)>
+void pair2(Wave &W, const Instruction &I) {
   LaneBuffer T0, T1, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
   const U32 *B = fetch(W, I, I.Src[1], T1);
@@ -29,7 +31,8 @@ template <U32 (*F)(U32, U32)> void pair2(Wave &W, const Instruction &I) {
   });
   writeVector(W, I, R.D);
 }
-template <U32 (*F)(U32, U32, U32)> void pair3(Wave &W, const Instruction &I) {
+template <U32 (*F)(U32, U32, U32)>
+void pair3(Wave &W, const Instruction &I) {
   LaneBuffer T0, T1, T2, R;
   const U32 *A = fetch(W, I, I.Src[0], T0);
   const U32 *B = fetch(W, I, I.Src[1], T1);
@@ -57,9 +60,7 @@ void pair3Sat(Wave &W, const Instruction &I) {
 
 I32 i16(U32 X) { return I32(int16_t(X)); }
 U32 satU(I32 X) { return U32(X < 0 ? 0 : X > 0xffff ? 0xffff : X); }
-U32 satI(I32 X) {
-  return U32(X < -0x8000 ? -0x8000 : X > 0x7fff ? 0x7fff : X);
-}
+U32 satI(I32 X) { return U32(X < -0x8000 ? -0x8000 : X > 0x7fff ? 0x7fff : X); }
 U32 add(U32 A, U32 B) { return A + B; }
 U32 sub(U32 A, U32 B) { return A - B; }
 U32 addSatU(U32 A, U32 B) { return satU(I32(A + B)); }
@@ -83,7 +84,8 @@ U32 minU(U32 A, U32 B) { return A < B ? A : B; }
 U32 maxU(U32 A, U32 B) { return A > B ? A : B; }
 U32 minI(U32 A, U32 B) { return i16(A) < i16(B) ? A : B; }
 U32 maxI(U32 A, U32 B) { return i16(A) > i16(B) ? A : B; }
-template <U32 (*F)(U32, U32)> U32 three(U32 A, U32 B, U32 C) {
+template <U32 (*F)(U32, U32)>
+U32 three(U32 A, U32 B, U32 C) {
   return F(F(A, B), C);
 }
 template <U32 (*Add)(U32, U32), U32 (*F)(U32, U32)>
@@ -109,9 +111,8 @@ void packedFloat(Wave &W, const Instruction &I, const U32 *(&S)[3], FnT F) {
     };
     RoundScope Scope(C.Round, &R);
     if constexpr (Sources == 2)
-      allLanes(W, [&](unsigned L) {
-        R.D[L] = asBits(F(Value(0, L), Value(1, L)));
-      });
+      allLanes(
+          W, [&](unsigned L) { R.D[L] = asBits(F(Value(0, L), Value(1, L))); });
     else
       allLanes(W, [&](unsigned L) {
         R.D[L] = asBits(F(Value(0, L), Value(1, L), Value(2, L)));
@@ -250,10 +251,14 @@ constexpr OpInfo Table[] = {
     int3op("v_pk_max3_u16", pair3<three<maxU>>),
     int3op("v_pk_min3_i16", pair3<three<minI>>),
     int3op("v_pk_max3_i16", pair3<three<maxI>>),
-    int3op("v_pk_add_min_u16", pair3Sat<addThen<add, minU>, addThen<addSatU, minU>>, true),
-    int3op("v_pk_add_max_u16", pair3Sat<addThen<add, maxU>, addThen<addSatU, maxU>>, true),
-    int3op("v_pk_add_min_i16", pair3Sat<addThen<add, minI>, addThen<addSatI, minI>>, true),
-    int3op("v_pk_add_max_i16", pair3Sat<addThen<add, maxI>, addThen<addSatI, maxI>>, true),
+    int3op("v_pk_add_min_u16",
+           pair3Sat<addThen<add, minU>, addThen<addSatU, minU>>, true),
+    int3op("v_pk_add_max_u16",
+           pair3Sat<addThen<add, maxU>, addThen<addSatU, maxU>>, true),
+    int3op("v_pk_add_min_i16",
+           pair3Sat<addThen<add, minI>, addThen<addSatI, minI>>, true),
+    int3op("v_pk_add_max_i16",
+           pair3Sat<addThen<add, maxI>, addThen<addSatI, maxI>>, true),
     half2op("v_pk_add_f16", packed2<addOp>),
     half2op("v_pk_mul_f16", packed2<mulOp>),
     half3op("v_pk_fma_f16", packed3<fmaOp>),
@@ -267,7 +272,10 @@ constexpr OpInfo Table[] = {
     half3op("v_pk_maximum3_f16", packed3<nan3Op<true>>),
     half3op("v_pk_min3_num_f16", packed3<num3Op<false>>),
     half3op("v_pk_max3_num_f16", packed3<num3Op<true>>),
-    {"v_pk_fmac_f16", packedFmac, OpClass::VectorAlu, 1,
+    {"v_pk_fmac_f16",
+     packedFmac,
+     OpClass::VectorAlu,
+     1,
      {Ty::B32, Ty::B32, Ty::B32}},
     op("v_pk_add_bf16", packed2<addOp, B>, Ty::PkBF16, 2, true),
     op("v_pk_mul_bf16", packed2<mulOp, B>, Ty::PkBF16, 2, true),
@@ -277,9 +285,16 @@ constexpr OpInfo Table[] = {
     op("v_pk_add_f32", pairF32<addF32, 2>, Ty::PkF32, 2, true),
     op("v_pk_mul_f32", pairF32<mulF32, 2>, Ty::PkF32, 2, true),
     op("v_pk_fma_f32", pairF32<fmaF32, 3>, Ty::PkF32, 3, true),
-    {"v_pk_mov_b32", movePair, OpClass::VectorAlu, 1,
-     {Ty::B64, Ty::B64, Ty::B64}, allowOpSel},
-    {"v_pack_b32_f16", packHalves, OpClass::VectorAlu, 1,
+    {"v_pk_mov_b32",
+     movePair,
+     OpClass::VectorAlu,
+     1,
+     {Ty::B64, Ty::B64, Ty::B64},
+     allowOpSel},
+    {"v_pack_b32_f16",
+     packHalves,
+     OpClass::VectorAlu,
+     1,
      {Ty::B32, Ty::F16, Ty::F16}},
 };
 

@@ -1,7 +1,7 @@
 //===- Waits.cpp - Waits, barriers, hints and messages --------------------===//
 
-#include "Ops.h"
 #include "Operands.h"
+#include "Ops.h"
 
 using namespace llvm;
 
@@ -25,11 +25,13 @@ void waitcnt(Wave &W, const Instruction &I) {
     W.waitFor(Counter::Lgkm, Lgkm);
 }
 
-template <Counter C> void waitOne(Wave &W, const Instruction &I) {
+template <Counter C>
+void waitOne(Wave &W, const Instruction &I) {
   W.waitFor(C, uint16_t(I.Imm));
 }
 
-template <Counter Upper> void waitTwo(Wave &W, const Instruction &I) {
+template <Counter Upper>
+void waitTwo(Wave &W, const Instruction &I) {
   const unsigned Imm = unsigned(I.Imm);
   W.waitFor(Upper, (Imm >> 8) & 0x3f);
   W.waitFor(Counter::Lgkm, Imm & 0x3f);
@@ -184,7 +186,10 @@ constexpr OpInfo Table[] = {
     sync("s_barrier", barrier),
     sync("s_barrier_wait", barrierWait),
     {"s_barrier_signal", barrierSignal, OpClass::Sync, 0, {Ty::B32}},
-    {"s_barrier_signal_isfirst", barrierSignalIsFirst, OpClass::Sync, 0,
+    {"s_barrier_signal_isfirst",
+     barrierSignalIsFirst,
+     OpClass::Sync,
+     0,
      {Ty::B32}},
     {"s_barrier_init", barrierInit, OpClass::Sync, 0, {Ty::B32}},
     {"s_barrier_join", barrierJoin, OpClass::Sync, 0, {Ty::B32}},

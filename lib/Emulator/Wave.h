@@ -156,13 +156,17 @@ struct Wave {
   /// Reports and stops the launch.
   void fatal(ReportKind Kind, const llvm::Twine &Text, int Lane = -1,
              uint64_t Address = 0, uint64_t Size = 0, uint64_t Limit = 0);
-  /// Text is a callable that gives a std::string; it is called only for the
+  /// Text is a string or a callable that gives one; it is called only for the
   /// first examples at a pc, the rest is counted.
   template <class TextT>
   void report(ReportKind Kind, int Lane, uint64_t Address, uint64_t Size,
               uint64_t Limit, TextT &&Text) {
-    if (wantsExample(Kind))
+    if (!wantsExample(Kind))
+      return;
+    if constexpr (std::is_invocable_v<TextT>)
       addReport(Kind, Lane, Address, Size, Limit, Text());
+    else
+      addReport(Kind, Lane, Address, Size, Limit, std::string(Text));
   }
   bool wantsExample(ReportKind Kind);
   void addReport(ReportKind Kind, int Lane, uint64_t Address, uint64_t Size,

@@ -1,7 +1,7 @@
 //===- WaveState.cpp - Reports and counters of a wave ---------------------===//
 
-#include "Wave.h"
 #include "Program.h"
+#include "Wave.h"
 #include "llvm/ADT/Twine.h"
 
 using namespace llvm;
@@ -35,14 +35,14 @@ bool Wave::wantsExample(ReportKind Kind) {
   return Count++ < std::max(1u, Group->Options->ReportExamples);
 }
 
-void Wave::addReport(ReportKind Kind, int Lane, uint64_t Address,
-                     uint64_t Size, uint64_t Limit, std::string Text) {
+void Wave::addReport(ReportKind Kind, int Lane, uint64_t Address, uint64_t Size,
+                     uint64_t Limit, std::string Text) {
   Group->Reports->add(*this, *Current, Kind, Lane, Address, Size, Limit,
                       std::move(Text));
 }
 
-void Wave::fatal(ReportKind Kind, const Twine &Text, int Lane,
-                 uint64_t Address, uint64_t Size, uint64_t Limit) {
+void Wave::fatal(ReportKind Kind, const Twine &Text, int Lane, uint64_t Address,
+                 uint64_t Size, uint64_t Limit) {
   Event |= EventFatal;
   Group->Reports->add(*this, *Current, Kind, Lane, Address, Size, Limit,
                       Text.str(), /*Fatal=*/true);
