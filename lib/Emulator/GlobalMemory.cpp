@@ -227,12 +227,11 @@ bool loadGlobal(Wave &W, const Instruction &I, int Lane, uint64_t Address,
   W.Thread->Loaded[unsigned(MemorySpace::Global)] += Bytes;
   if (LLVM_UNLIKELY(!A->Defined) && W.Group->Options->CheckUninitialized &&
       !A->isDefined(Address, Bytes))
-    W.report(ReportKind::UninitializedRead, Lane, Address, Bytes, 0,
-             formatv("load of {0} bytes at offset {1} of {2} reads memory that "
+    W.report(ReportKind::UninitializedRead, Lane, Address, Bytes, 0, [&]() -> std::string { return formatv("load of {0} bytes at offset {1} of {2} reads memory that "
                      "was never written",
                      Bytes, Address - A->Base,
                      A->Name.empty() ? "an allocation" : A->Name)
-                 .str());
+                 .str(); });
   return true;
 }
 
@@ -262,12 +261,11 @@ uint8_t *atomicGlobal(Wave &W, const Instruction &I, int Lane,
   }
   if (!A->Defined && W.Group->Options->CheckUninitialized &&
       !A->isDefined(Address, Bytes))
-    W.report(ReportKind::UninitializedRead, Lane, Address, Bytes, 0,
-             formatv("atomic of {0} bytes at offset {1} of {2} reads memory "
+    W.report(ReportKind::UninitializedRead, Lane, Address, Bytes, 0, [&]() -> std::string { return formatv("atomic of {0} bytes at offset {1} of {2} reads memory "
                      "that was never written",
                      Bytes, Address - A->Base,
                      A->Name.empty() ? "an allocation" : A->Name)
-                 .str());
+                 .str(); });
   A->markStored(Address, Bytes);
   W.Thread->Loaded[unsigned(MemorySpace::Global)] += Bytes;
   W.Thread->Stored[unsigned(MemorySpace::Global)] += Bytes;

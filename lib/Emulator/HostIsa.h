@@ -16,4 +16,8 @@
 #define PA_HOST_ISA_LEVEL 0
 #endif
 
+#if PA_HOST_ISA_LEVEL >= 3
+#include <immintrin.h>
+#endif
+
 #endif // PAGEDATTN_LIB_EMULATOR_HOSTISA_H

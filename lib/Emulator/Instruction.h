@@ -153,6 +153,7 @@ struct Modifiers {
   bool Offen = false, Idxen = false, Lds = false, Tfe = false, Lwe = false;
   bool ScaleOffset = false; ///< gfx1250: voffset counts elements
   bool Nv = false;
+  bool Returns = false; ///< an atomic that returns the old value
   uint32_t Th = 0, Scope = 0; ///< gfx12 cache policy, no effect here
   uint32_t ByteSel = 0;       ///< byte_sel:
   uint32_t ScaleSel = 0;      ///< scale_sel:
@@ -173,6 +174,8 @@ struct OpInfo {
   /// Optional check and specialisation at decode; returns false and fills Err
   /// to make the instruction unknown.
   bool (*Prepare)(Instruction &, const ChipInfo &, std::string &Err) = nullptr;
+  /// The handler honours clamp; without it clamp makes the instruction unknown.
+  bool Clamps = false;
 };
 
 struct Instruction {

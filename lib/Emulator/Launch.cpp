@@ -198,6 +198,11 @@ public:
       S.BytesLoaded[I] += Context.Loaded[I];
       S.BytesStored[I] += Context.Stored[I];
     }
+    const uint64_t Examples = std::max(1u, L.Options->ReportExamples);
+    for (const auto &[Key, Count] : Context.Seen)
+      if (Count > Examples)
+        L.Reports->count(ReportKind(Key.second),
+                         L.Code->elfAddress(Key.first->Pc), Count - Examples);
     S.Workgroups += Workgroups;
     S.Waves += Workgroups * L.WavesPerGroup;
   }

@@ -77,19 +77,16 @@ void LocalMemory::checkWords(Wave &W, const Instruction &I, unsigned Lane,
   if (LLVM_LIKELY(!Undefined && !Early && Racer < 0))
     return;
   if (Early)
-    W.report(ReportKind::AsyncNotWaited, int(Lane), Address, Count, Size,
-             formatv("LDS bytes {0}..{1} are accessed before the asynchronous "
+    W.report(ReportKind::AsyncNotWaited, int(Lane), Address, Count, Size, [&]() -> std::string { return formatv("LDS bytes {0}..{1} are accessed before the asynchronous "
                      "copy to them was waited for",
                      Address, End - 1)
-                 .str());
+                 .str(); });
   else if (Undefined && Options.CheckUninitialized)
-    W.report(ReportKind::UninitializedLds, int(Lane), Address, Count, Size,
-             formatv("LDS bytes {0}..{1} are read and were never written",
+    W.report(ReportKind::UninitializedLds, int(Lane), Address, Count, Size, [&]() -> std::string { return formatv("LDS bytes {0}..{1} are read and were never written",
                      Address, End - 1)
-                 .str());
+                 .str(); });
   if (Racer >= 0)
-    W.report(ReportKind::LdsRace, int(Lane), Address, Count, Size,
-             Racer == ManyWaves
+    W.report(ReportKind::LdsRace, int(Lane), Address, Count, Size, [&]() -> std::string { return Racer == ManyWaves
                  ? formatv("LDS bytes {0}..{1} are written by wave {2} and "
                            "read by several waves with no barrier between",
                            Address, End - 1, W.Id)
@@ -98,16 +95,15 @@ void LocalMemory::checkWords(Wave &W, const Instruction &I, unsigned Lane,
                            "wave {4} with no barrier between",
                            Address, End - 1, Write ? "written" : "read", W.Id,
                            Racer)
-                       .str());
+                       .str(); });
 }
 
 static void reportRange(Wave &W, unsigned Lane, uint32_t Address, unsigned N,
                         uint32_t Size, const char *What) {
-  W.report(ReportKind::LdsOutOfRange, int(Lane), Address, N, Size,
-           formatv("LDS {0} of {1} bytes at {2} is beyond the workgroup's {3} "
+  W.report(ReportKind::LdsOutOfRange, int(Lane), Address, N, Size, [&]() -> std::string { return formatv("LDS {0} of {1} bytes at {2} is beyond the workgroup's {3} "
                    "bytes",
                    What, N, Address, Size)
-               .str());
+               .str(); });
 }
 
 bool LocalMemory::load(Wave &W, const Instruction &I, unsigned Lane,

@@ -1,6 +1,7 @@
 //===- Operands.cpp - The general paths of operand access -----------------===//
 
 #include "Operands.h"
+#include <cfenv>
 
 namespace pagedattn::emu {
 
@@ -171,6 +172,12 @@ const uint32_t *fetchSlow(Wave &W, const Instruction &I, const Operand &O,
     for (unsigned L = 0; L != W.Lanes; ++L)
       Tmp.D[L] = (Tmp.D[L] & ~Clear) ^ Flip;
   return Tmp.D;
+}
+
+void setHostRounding(unsigned Mode, void *Buffer) {
+  constexpr int Modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD,
+                           FE_TOWARDZERO};
+  std::fesetround(Modes[Mode & 3]);
 }
 
 uint64_t writeMask(Wave &W, const Instruction &I) {

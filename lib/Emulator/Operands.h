@@ -28,6 +28,11 @@ void writeSlow(Wave &W, const Instruction &I, const Operand &O, unsigned Dword,
 /// Lanes a vector instruction writes: EXEC, less what DPP switches off.
 uint64_t writeMask(Wave &W, const Instruction &I);
 
+/// Rounding of the host's float unit, with MODE's numbers: 0 nearest even,
+/// 1 up, 2 down, 3 toward zero. Buffer is only there so that the compiler
+/// cannot move work on it across the call.
+void setHostRounding(unsigned Mode, void *Buffer);
+
 /// Dword `Dword` of a source in every lane, modifiers applied.
 inline const uint32_t *fetch(Wave &W, const Instruction &I, const Operand &O,
                              LaneBuffer &Tmp, unsigned Dword = 0) {

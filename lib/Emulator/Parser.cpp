@@ -76,8 +76,13 @@ void finishOperands(Instruction &I, const ChipInfo &Chip) {
     O.Dpp = N == 0 && I.Mod.Dpp != DppKind::None && O.isVgpr();
     if (O.isVgpr())
       O.Offset = O.Reg * Chip.WaveSize;
+    // Packed sources in their natural order are read in place as well.
+    bool Ordered = !isPacked(O.Type) ||
+                   (!((I.Mod.OpSel >> N) & 1) && (I.Mod.OpSelHi >> N) & 1 &&
+                    !((I.Mod.NegLo >> N) & 1) && !((I.Mod.NegHi >> N) & 1) &&
+                    O.isVgpr());
     bool Plain = !O.Neg && !O.Abs && !O.Sext && !O.High && !O.Dpp &&
-                 O.Sel == SdwaSel::Dword && !isPacked(O.Type);
+                 O.Sel == SdwaSel::Dword && Ordered;
     if (O.isConst()) {
       splatConstant(I, O);
       O.Direct = Plain;
@@ -95,6 +100,24 @@ void finishOperands(Instruction &I, const ChipInfo &Chip) {
       O.Kind = OperandKind::None;
   }
   I.SlowDst = I.Mod.Dpp != DppKind::None || I.Mod.Sdwa;
+}
+
+/// Modifiers that the handler would silently ignore.
+void rejectUnusedModifiers(Instruction &I) {
+  const OpInfo &Info = *I.Info;
+  if (Info.Prepare)
+    return; // the family checks for itself
+  const bool Float = Info.Types[0] == Ty::F32 || Info.Types[0] == Ty::F16 ||
+                     Info.Types[0] == Ty::F64;
+  if (I.Mod.Clamp && !Info.Clamps)
+    I.Error = "unsupported modifier 'clamp'";
+  if (I.Mod.Omod != OMod::None && !(Float && Info.Clamps))
+    I.Error = "unsupported output multiplier";
+  for (unsigned N = 0; N != I.NumSrc + 1u; ++N) {
+    Ty Type = N < I.NumSrc ? I.Src[N].Type : I.Dst[0].Type;
+    if ((I.Mod.OpSel >> N) & 1 && !isFloatHalf(Type) && !isPacked(Type))
+      I.Error = "unsupported op_sel";
+  }
 }
 
 void parseOne(StringRef Text, const EncodedImms &Imms, const ChipInfo &Chip,
@@ -142,8 +165,15 @@ void parseOne(StringRef Text, const EncodedImms &Imms, const ChipInfo &Chip,
 
   // A buffer load to LDS names no register for the data.
   // v_cmpx writes only EXEC on GFX12, and a scalar register as well before.
+  // Atomics have a destination only if a modifier asks for the old value.
   bool NoDst = is_contained(Mods, "lds") ||
                (Chip.Gfx12 && Mnemonic.starts_with("v_cmpx_"));
+  if (Mnemonic.contains("_atomic_")) {
+    I.Mod.Returns = any_of(Mods, [](StringRef M) {
+      return M == "sc0" || M == "glc" || M.ends_with("_RETURN");
+    });
+    NoDst |= !I.Mod.Returns && I.Class != OpClass::Buffer;
+  }
   unsigned Skipped = NoDst ? Info.NumDst : 0;
   for (unsigned P = 0; P != Operands.size(); ++P) {
     unsigned Slot = P + Skipped;
@@ -189,6 +219,8 @@ void parseOne(StringRef Text, const EncodedImms &Imms, const ChipInfo &Chip,
   finishOperands(I, Chip);
   if (Info.Prepare && !Info.Prepare(I, Chip, I.Error) && I.Error.empty())
     I.Error = "unsupported form";
+  if (I.Error.empty() && I.Class == OpClass::VectorAlu)
+    rejectUnusedModifiers(I);
 }
 
 } // namespace

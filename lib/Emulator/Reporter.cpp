@@ -72,6 +72,13 @@ void Reporter::add(const Wave &W, const Instruction &I, ReportKind Kind,
     Stopped.store(true, std::memory_order_relaxed);
 }
 
+void Reporter::count(ReportKind Kind, uint64_t ElfPc, uint64_t N) {
+  std::lock_guard<std::mutex> Guard(Lock);
+  auto It = Groups.find(std::make_pair(Kind, ElfPc));
+  if (It != Groups.end())
+    It->second.Count += N;
+}
+
 std::vector<ReportGroup> Reporter::take() {
   std::vector<ReportGroup> Out;
   for (auto &[Key, G] : Groups)

@@ -24,6 +24,9 @@ public:
            uint64_t Address, uint64_t Size, uint64_t Limit, std::string Text,
            bool Fatal = false);
 
+  /// Occurrences at a pc that a thread counted beyond its examples.
+  void count(ReportKind Kind, uint64_t ElfPc, uint64_t N);
+
   /// A fatal report was added: every workgroup stops at its next slice.
   bool stopped() const { return Stopped.load(std::memory_order_relaxed); }
 

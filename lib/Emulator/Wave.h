@@ -8,6 +8,7 @@
 #include "Instruction.h"
 #include "LocalMemory.h"
 #include "Reporter.h"
+#include "llvm/ADT/DenseMap.h"
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -63,6 +64,8 @@ struct ThreadContext {
   std::array<uint64_t, NumMemorySpaces> Loaded = {}, Stored = {};
   uint64_t MatrixOps = 0;
   LocalMemory Lds;
+  /// Occurrences of reports, those handed to the Reporter included.
+  llvm::DenseMap<std::pair<const Instruction *, unsigned>, uint64_t> Seen;
 };
 
 /// A data movement that becomes visible at the wait for it, not before.
@@ -153,8 +156,17 @@ struct Wave {
   /// Reports and stops the launch.
   void fatal(ReportKind Kind, const llvm::Twine &Text, int Lane = -1,
              uint64_t Address = 0, uint64_t Size = 0, uint64_t Limit = 0);
+  /// Text is a callable that gives a std::string; it is called only for the
+  /// first examples at a pc, the rest is counted.
+  template <class TextT>
   void report(ReportKind Kind, int Lane, uint64_t Address, uint64_t Size,
-              uint64_t Limit, const llvm::Twine &Text);
+              uint64_t Limit, TextT &&Text) {
+    if (wantsExample(Kind))
+      addReport(Kind, Lane, Address, Size, Limit, Text());
+  }
+  bool wantsExample(ReportKind Kind);
+  void addReport(ReportKind Kind, int Lane, uint64_t Address, uint64_t Size,
+                 uint64_t Limit, std::string Text);
 };
 
 /// A barrier. Index 0 is the workgroup's, 1 to 16 are named (GFX12).

@@ -30,10 +30,15 @@ void Wave::deliverAll() {
     waitFor(Counter(C), 0);
 }
 
-void Wave::report(ReportKind Kind, int Lane, uint64_t Address, uint64_t Size,
-                  uint64_t Limit, const Twine &Text) {
+bool Wave::wantsExample(ReportKind Kind) {
+  uint64_t &Count = Thread->Seen[{Current, unsigned(Kind)}];
+  return Count++ < std::max(1u, Group->Options->ReportExamples);
+}
+
+void Wave::addReport(ReportKind Kind, int Lane, uint64_t Address,
+                     uint64_t Size, uint64_t Limit, std::string Text) {
   Group->Reports->add(*this, *Current, Kind, Lane, Address, Size, Limit,
-                      Text.str());
+                      std::move(Text));
 }
 
 void Wave::fatal(ReportKind Kind, const Twine &Text, int Lane,
