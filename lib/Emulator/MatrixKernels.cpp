@@ -335,14 +335,17 @@ void pagedattn::emu::decodeInt(const OperandLayout &Layout,
 void pagedattn::emu::multiplyInt(unsigned M, unsigned N, unsigned K,
                                  const int32_t *A, const int32_t *B,
                                  int64_t *Acc) {
-  for (unsigned I = 0; I < M; ++I)
-    for (unsigned J = 0; J < N; ++J) {
-      // 128 products of 8-bit values fit 32 bits; only the sum with C may not.
-      int32_t Sum = 0;
-      for (unsigned L = 0; L < K; ++L)
-        Sum += A[L * M + I] * B[L * N + J];
-      Acc[I * N + J] += Sum;
+  for (unsigned I = 0; I < M; ++I) {
+    // 128 products of 8-bit values fit 32 bits; only the sum with C may not.
+    int32_t Sum[MaxTileRows] = {};
+    for (unsigned L = 0; L < K; ++L) {
+      const int32_t X = A[L * M + I];
+      for (unsigned J = 0; J < N; ++J)
+        Sum[J] += X * B[L * N + J];
     }
+    for (unsigned J = 0; J < N; ++J)
+      Acc[I * N + J] += Sum[J];
+  }
 }
 
 void pagedattn::emu::decodeDouble(const OperandLayout &Layout,

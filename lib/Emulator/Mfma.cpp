@@ -148,24 +148,46 @@ OperandLayout layoutOf(const Shape &S, ElementType Type, unsigned Block) {
           consecutiveK()};
 }
 
-/// Where row `Row` of block `Block` of C and D starts; its N columns are in
-/// consecutive lanes. RowsPerGroup is 4 for 32-bit and 1 for 64-bit results.
-struct RowPlace {
-  unsigned Register, Lane;
+/// Rows of C and D per group of consecutive registers.
+unsigned groupHeight(const Shape &S) { return S.A == Input::F64 ? 1 : 4; }
 
-  RowPlace(const Shape &S, unsigned Block, unsigned Row,
-           unsigned RowsPerGroup) {
-    unsigned GroupsPerRegister = WaveLanes / S.N;
-    unsigned LanesPerBlock = S.M * S.N / RowsPerGroup;
-    unsigned BlocksPerRegister =
+/// Where the rows of C and D are: for row R of block B, Start[B * M + R] is
+/// register * 64 + lane of its first element; its N columns are in consecutive
+/// lanes. Registers are pairs for 64-bit results.
+struct RowPlaces {
+  std::vector<uint16_t> Start;
+
+  explicit RowPlaces(const Shape &S) {
+    const unsigned Height = groupHeight(S);
+    const unsigned GroupsPerRegister = WaveLanes / S.N;
+    const unsigned LanesPerBlock = S.M * S.N / Height;
+    const unsigned BlocksPerRegister =
         LanesPerBlock < WaveLanes ? WaveLanes / LanesPerBlock : 1;
-    Register = Block * (S.M * S.N / WaveLanes) +
-               Row / (RowsPerGroup * GroupsPerRegister) * RowsPerGroup +
-               Row % RowsPerGroup;
-    Lane = Block % BlocksPerRegister * S.N +
-           Row / RowsPerGroup % GroupsPerRegister * BlocksPerRegister * S.N;
+    for (unsigned Block = 0; Block != S.Blocks; ++Block)
+      for (unsigned Row = 0; Row != S.M; ++Row) {
+        unsigned Register = Block * (S.M * S.N / WaveLanes) +
+                            Row / (Height * GroupsPerRegister) * Height +
+                            Row % Height;
+        unsigned Lane =
+            Block % BlocksPerRegister * S.N +
+            Row / Height % GroupsPerRegister * BlocksPerRegister * S.N;
+        Start.push_back(uint16_t(Register * WaveLanes + Lane));
+      }
   }
 };
+
+/// Of every shape, computed once: divisions per row would cost more than the
+/// product.
+const uint16_t *rowPlaces(const Instruction &I, unsigned Block) {
+  static const std::vector<RowPlaces> Places(std::begin(Shapes),
+                                             std::end(Shapes));
+  return Places[I.Aux[AuxShape]].Start.data() + Block * shapeOf(I).M;
+}
+
+/// C as one run of lanes over its registers; null for a constant.
+const uint32_t *accumulatorOf(Wave &W, const Operand &O) {
+  return O.isVgpr() ? W.V + O.Offset : nullptr;
+}
 
 void executeFloat(Wave &W, const Instruction &I) {
   const Shape &S = shapeOf(I);
@@ -177,20 +199,22 @@ void executeFloat(Wave &W, const Instruction &I) {
   RegisterRange A(W, I.Src[0], registersFor(TypeA, Slots));
   PermutedB B(W, I.Src[1], registersFor(TypeB, Slots),
               ByField ? 0 : I.Mod.Blgp);
-  RegisterRange C(W, I.Src[2], S.M * S.N * S.Blocks / WaveLanes);
+  const uint32_t *C = accumulatorOf(W, I.Src[2]);
+  uint32_t *D = outputRegister(W, I, 0);
   MatrixScratch T;
 
-  // D may overlap A and B: a result is written only after the last block has
-  // been read.
-  alignas(64) float Result[MaxTileRows * WaveLanes];
+  // D may overlap A and B: the result of several blocks is written when the
+  // last one has been read.
+  alignas(64) uint32_t Result[MaxTileRows * WaveLanes];
+  uint32_t *To = S.Blocks == 1 ? D : Result;
   for (unsigned Block = 0; Block != S.Blocks; ++Block) {
     Kernels.DecodeFloat(
         layoutOf(S, TypeA, ByField ? 0 : sourceBlockA(I, Block)), A.Regs, T.A);
     Kernels.DecodeFloat(layoutOf(S, TypeB, Block), B.regs(), T.B);
-    for (unsigned Row = 0; Row != S.M; ++Row) {
-      RowPlace P(S, Block, Row, 4);
-      std::memcpy(T.Acc + Row * S.N, C.Regs[P.Register] + P.Lane, S.N * 4);
-    }
+    const uint16_t *Places = rowPlaces(I, Block);
+    for (unsigned Row = 0; Row != S.M; ++Row)
+      std::memcpy(T.Acc + Row * S.N, C ? C + Places[Row] : I.Src[2].Splat,
+                  S.N * 4);
     if (ByField) {
       constexpr unsigned BlockK = 32;
       double ScaleA[4 * MaxTileRows], ScaleB[4 * MaxTileRows];
@@ -210,14 +234,11 @@ void executeFloat(Wave &W, const Instruction &I) {
     } else {
       Kernels.Multiply(S.M, S.N, S.K, T.A, T.B, T.Acc);
     }
-    for (unsigned Row = 0; Row != S.M; ++Row) {
-      RowPlace P(S, Block, Row, 4);
-      std::memcpy(Result + P.Register * WaveLanes + P.Lane, T.Acc + Row * S.N,
-                  S.N * 4);
-    }
+    for (unsigned Row = 0; Row != S.M; ++Row)
+      std::memcpy(To + Places[Row], T.Acc + Row * S.N, S.N * 4);
   }
-  std::memcpy(outputRegister(W, I, 0), Result,
-              size_t(S.M) * S.N * S.Blocks * 4);
+  if (To != D)
+    std::memcpy(D, Result, size_t(S.M) * S.N * S.Blocks * 4);
   ++W.Thread->MatrixOps;
 }
 
@@ -226,40 +247,28 @@ void executeInt(Wave &W, const Instruction &I) {
   const unsigned Slots = S.K / laneGroups(S);
   RegisterRange A(W, I.Src[0], registersFor(ElementType::I8, Slots));
   PermutedB B(W, I.Src[1], registersFor(ElementType::I8, Slots), I.Mod.Blgp);
-  RegisterRange C(W, I.Src[2], S.M * S.N * S.Blocks / WaveLanes);
+  const uint32_t *C = accumulatorOf(W, I.Src[2]);
   int32_t TileA[MaxTileK * MaxTileRows], TileB[MaxTileK * MaxTileRows];
   int64_t Acc[MaxTileRows * MaxTileRows];
   uint32_t Result[MaxTileRows * WaveLanes];
   for (unsigned Block = 0; Block != S.Blocks; ++Block) {
+    const uint16_t *Places = rowPlaces(I, Block);
     decodeInt(layoutOf(S, ElementType::I8, sourceBlockA(I, Block)), A.Regs,
               TileA);
     decodeInt(layoutOf(S, ElementType::I8, Block), B.regs(), TileB);
     for (unsigned Row = 0; Row != S.M; ++Row) {
-      RowPlace P(S, Block, Row, 4);
+      const uint32_t *From = C ? C + Places[Row] : I.Src[2].Splat;
       for (unsigned J = 0; J != S.N; ++J)
-        Acc[Row * S.N + J] = int32_t(C.Regs[P.Register][P.Lane + J]);
+        Acc[Row * S.N + J] = int32_t(From[J]);
     }
     multiplyInt(S.M, S.N, S.K, TileA, TileB, Acc);
-    for (unsigned Row = 0; Row != S.M; ++Row) {
-      RowPlace P(S, Block, Row, 4);
+    for (unsigned Row = 0; Row != S.M; ++Row)
       for (unsigned J = 0; J != S.N; ++J)
-        Result[P.Register * WaveLanes + P.Lane + J] =
-            uint32_t(Acc[Row * S.N + J]);
-    }
+        Result[Places[Row] + J] = uint32_t(Acc[Row * S.N + J]);
   }
   std::memcpy(outputRegister(W, I, 0), Result,
               size_t(S.M) * S.N * S.Blocks * 4);
   ++W.Thread->MatrixOps;
-}
-
-double doubleAt(const Operand &O, const RegisterRange &R, unsigned Register,
-                unsigned Lane) {
-  uint64_t Bits = O.isConst() ? O.Imm
-                              : uint64_t(R.Regs[2 * Register + 1][Lane]) << 32 |
-                                    R.Regs[2 * Register][Lane];
-  double X;
-  std::memcpy(&X, &Bits, sizeof(X));
-  return X;
 }
 
 void executeDouble(Wave &W, const Instruction &I) {
@@ -267,12 +276,14 @@ void executeDouble(Wave &W, const Instruction &I) {
   const unsigned Slots = S.K / laneGroups(S);
   RegisterRange A(W, I.Src[0], registersFor(ElementType::F64, Slots));
   RegisterRange B(W, I.Src[1], registersFor(ElementType::F64, Slots));
-  const unsigned Registers = S.M * S.N * S.Blocks / WaveLanes;
-  RegisterRange C(W, I.Src[2], 2 * Registers);
+  const uint32_t *C = accumulatorOf(W, I.Src[2]);
+  const unsigned Count = S.M * S.N * S.Blocks;
   double TileA[64], TileB[64], Acc[256];
-  uint64_t Result[4 * WaveLanes];
-  const unsigned Neg = I.Mod.Blgp; // the field of blgp negates A, B and C
+  uint64_t Result[256];
+  // The field of blgp negates A, B and C.
+  const unsigned Neg = I.Mod.Blgp;
   for (unsigned Block = 0; Block != S.Blocks; ++Block) {
+    const uint16_t *Places = rowPlaces(I, Block);
     decodeDouble(layoutOf(S, ElementType::F64, sourceBlockA(I, Block)), A.Regs,
                  TileA);
     decodeDouble(layoutOf(S, ElementType::F64, Block), B.Regs, TileB);
@@ -280,26 +291,26 @@ void executeDouble(Wave &W, const Instruction &I) {
     if ((Neg & 1) != (Neg >> 1 & 1))
       for (unsigned K = 0; K != S.K * S.M; ++K)
         TileA[K] = -TileA[K];
-    for (unsigned Row = 0; Row != S.M; ++Row) {
-      RowPlace P(S, Block, Row, 1);
+    for (unsigned Row = 0; Row != S.M; ++Row)
       for (unsigned J = 0; J != S.N; ++J) {
-        double X = doubleAt(I.Src[2], C, P.Register, P.Lane + J);
+        const unsigned At = Places[Row] + J;
+        const unsigned Low = At / WaveLanes * 2 * WaveLanes + At % WaveLanes;
+        uint64_t Bits =
+            C ? uint64_t(C[Low + WaveLanes]) << 32 | C[Low] : I.Src[2].Imm;
+        double X;
+        std::memcpy(&X, &Bits, sizeof(X));
         Acc[Row * S.N + J] = Neg & 4 ? -X : X;
       }
-    }
     multiplyDouble(S.M, S.N, S.K, TileA, TileB, Acc);
-    for (unsigned Row = 0; Row != S.M; ++Row) {
-      RowPlace P(S, Block, Row, 1);
-      std::memcpy(&Result[P.Register * WaveLanes + P.Lane], &Acc[Row * S.N],
-                  S.N * 8);
-    }
+    for (unsigned Row = 0; Row != S.M; ++Row)
+      std::memcpy(&Result[Places[Row]], &Acc[Row * S.N], S.N * 8);
   }
-  for (unsigned R = 0; R != Registers; ++R)
-    for (unsigned L = 0; L != WaveLanes; ++L) {
-      outputRegister(W, I, 2 * R)[L] = uint32_t(Result[R * WaveLanes + L]);
-      outputRegister(W, I, 2 * R + 1)[L] =
-          uint32_t(Result[R * WaveLanes + L] >> 32);
-    }
+  uint32_t *D = outputRegister(W, I, 0);
+  for (unsigned At = 0; At != Count; ++At) {
+    const unsigned Low = At / WaveLanes * 2 * WaveLanes + At % WaveLanes;
+    D[Low] = uint32_t(Result[At]);
+    D[Low + WaveLanes] = uint32_t(Result[At] >> 32);
+  }
   ++W.Thread->MatrixOps;
 }
 

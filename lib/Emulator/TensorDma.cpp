@@ -207,11 +207,12 @@ bool checkTile(Wave &W, const Descriptor &D) {
 
 void warnMask(Wave &W, const Descriptor &D) {
   if (D.WorkgroupMask)
-    W.report(ReportKind::Other, -1, 0, 0, 0,
-             llvm::formatv("workgroup mask {0:x} is ignored: the launch has no "
+    W.report(ReportKind::Other, -1, 0, 0, 0, [&] {
+      return llvm::formatv("workgroup mask {0:x} is ignored: the launch has no "
                            "clusters",
                            D.WorkgroupMask)
-                 .str());
+          .str();
+    });
 }
 
 void load(Wave &W, const Instruction &I) {
@@ -273,7 +274,7 @@ void store(Wave &W, const Instruction &I) {
       return;
     if (D.Pad)
       W.report(ReportKind::Other, -1, 0, 0, 0,
-               "LDS padding is ignored on a store");
+               [] { return std::string("LDS padding is ignored on a store"); });
   }
   W.defer(Counter::Tensor, [&I, D](Wave &W) {
     if (D.Active)
