@@ -11,6 +11,7 @@
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/MCTargetOptions.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
@@ -115,10 +116,28 @@ currentTensorEncoding(ArrayRef<uint8_t> Bytes) {
   return Current;
 }
 
+/// The half of a scaled matrix instruction that names the scales has an unused
+/// third source. Assemblers have written it as 0 and as v0; LLVM's tables only
+/// have v0.
+static bool hasZeroThirdSource(ArrayRef<uint8_t> Bytes) {
+  if (Bytes.size() < 16)
+    return false;
+  const uint32_t Opcode = support::endian::read32le(Bytes.data()) >> 16;
+  const uint32_t Sources = support::endian::read32le(Bytes.data() + 4);
+  return (Opcode == 0xcc35 || Opcode == 0xcc3a) &&
+         ((Sources >> 18) & 0x1ff) == 0;
+}
+
 Disassembler::Result Disassembler::disassemble(ArrayRef<uint8_t> Bytes,
                                                uint64_t Pc) {
   Result R;
   MCInst Inst;
+  uint8_t Patched[16];
+  if (hasZeroThirdSource(Bytes)) {
+    std::memcpy(Patched, Bytes.data(), sizeof(Patched));
+    Patched[7] |= 0x04;
+    Bytes = Patched;
+  }
   uint64_t Size = 0;
   auto Status = S->Disasm->getInstruction(Inst, Size, Bytes, Pc, nulls());
   if (Status == MCDisassembler::Fail) {

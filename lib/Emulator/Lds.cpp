@@ -154,72 +154,6 @@ void swizzle(Wave &W, const Instruction &I) {
 }
 
 //===----------------------------------------------------------------------===//
-// Transposing loads
-//===----------------------------------------------------------------------===//
-
-uint32_t getBits(const uint8_t *From, unsigned Bit, unsigned Width) {
-  uint32_t X = 0;
-  for (unsigned B = 0; B != Width; ++B)
-    X |= uint32_t((From[(Bit + B) / 8] >> ((Bit + B) % 8)) & 1) << B;
-  return X;
-}
-void setBits(uint8_t *To, unsigned Bit, unsigned Width, uint32_t X) {
-  for (unsigned B = 0; B != Width; ++B)
-    To[(Bit + B) / 8] |= uint8_t(((X >> B) & 1) << ((Bit + B) % 8));
-}
-
-/// Within each group of 16 lanes: the elements that the lanes load form one
-/// sequence, lane by lane. It is the row-major matrix of N columns, N the
-/// elements of a lane's row of 16 columns; lane j gets column j.
-template <class LoadT>
-void transposeLoad(Wave &W, const Instruction &I, unsigned ElementBits,
-                   unsigned Bytes, LoadT Load) {
-  constexpr unsigned Group = 16;
-  const unsigned PerLane = Bytes * 8 / ElementBits;
-  if (W.exec() != W.AllLanes) {
-    W.fatal(ReportKind::UnknownInstruction,
-            "transposing load with inactive lanes is not supported");
-    return;
-  }
-  std::vector<uint8_t> Raw(size_t(W.Lanes) * Bytes);
-  for (unsigned L = 0; L != W.Lanes; ++L)
-    Load(L, Raw.data() + size_t(L) * Bytes);
-  for (unsigned L = 0; L != W.Lanes; ++L) {
-    const unsigned First = L & ~(Group - 1), Column = L % Group;
-    alignas(4) uint8_t Out[16] = {};
-    for (unsigned Row = 0; Row != PerLane; ++Row) {
-      // Element (Row, Column) of the matrix with 16 columns.
-      const unsigned At = Row * Group + Column;
-      const uint8_t *From = Raw.data() + size_t(First + At / PerLane) * Bytes;
-      setBits(Out, Row * ElementBits, ElementBits,
-              getBits(From, At % PerLane * ElementBits, ElementBits));
-    }
-    uint32_t Data[4];
-    std::memcpy(Data, Out, 16);
-    putLane(W, I.Dst[0],
-            Bytes == 8    ? Piece::B64
-            : Bytes == 12 ? Piece::B96
-                          : Piece::B128,
-            L, Data);
-  }
-}
-
-template <unsigned ElementBits, unsigned Bytes>
-void ldsTranspose(Wave &W, const Instruction &I) {
-  W.issue(Counter::Lgkm);
-  transposeLoad(W, I, ElementBits, Bytes, [&](unsigned L, uint8_t *To) {
-    W.Group->Lds->load(W, I, L, ldsAddress(W, I, L), To, Bytes);
-  });
-}
-template <unsigned ElementBits, unsigned Bytes>
-void globalTranspose(Wave &W, const Instruction &I) {
-  countLoad(W);
-  transposeLoad(W, I, ElementBits, Bytes, [&](unsigned L, uint8_t *To) {
-    loadGlobal(W, I, int(L), globalAddress(W, I, L, 1, Bytes), To, Bytes);
-  });
-}
-
-//===----------------------------------------------------------------------===//
 // Table
 //===----------------------------------------------------------------------===//
 
@@ -287,34 +221,6 @@ constexpr OpInfo Table[] = {
      fetchInactive},
     loadOp("ds_permute_b32", permute),
     loadOp("ds_swizzle_b32", swizzle),
-    loadOp("ds_read_b64_tr_b16", ldsTranspose<16, 8>),
-    loadOp("ds_read_b64_tr_b8", ldsTranspose<8, 8>),
-    loadOp("ds_read_b64_tr_b4", ldsTranspose<4, 8>),
-    loadOp("ds_read_b96_tr_b6", ldsTranspose<6, 12>),
-    loadOp("ds_load_tr16_b128", ldsTranspose<16, 16>),
-    loadOp("ds_load_tr8_b64", ldsTranspose<8, 8>),
-    loadOp("ds_load_tr4_b64", ldsTranspose<4, 8>),
-    loadOp("ds_load_tr6_b96", ldsTranspose<6, 12>),
-    {"global_load_tr16_b128",
-     globalTranspose<16, 16>,
-     OpClass::Global,
-     1,
-     {Ty::Wide, Ty::Wide, Ty::B64}},
-    {"global_load_tr8_b64",
-     globalTranspose<8, 8>,
-     OpClass::Global,
-     1,
-     {Ty::Wide, Ty::Wide, Ty::B64}},
-    {"global_load_tr4_b64",
-     globalTranspose<4, 8>,
-     OpClass::Global,
-     1,
-     {Ty::Wide, Ty::Wide, Ty::B64}},
-    {"global_load_tr6_b96",
-     globalTranspose<6, 12>,
-     OpClass::Global,
-     1,
-     {Ty::Wide, Ty::Wide, Ty::B64}},
 };
 
 } // namespace

@@ -80,8 +80,11 @@ bool parseRegister(StringRef Text, Operand &O) {
       else
         Rest.consume_front(".l");
     }
+    // A tuple may start in one bank of vector registers and end in the next;
+    // the caller knows how many there are.
+    const unsigned Overlap = File.Kind == OperandKind::Vgpr ? 31 : 0;
     if (!Rest.empty() || Last < First || Last - First > 31 ||
-        Last >= File.Count)
+        First >= File.Count || Last >= File.Count + Overlap)
       continue;
     O.Kind = File.Kind;
     O.Reg = File.First + First;

@@ -33,6 +33,7 @@ OpTable globalAtomicOps();
 OpTable bufferOps();
 OpTable asyncOps();
 OpTable tensorOps();
+OpTable transposedLoadOps();
 // These choose a host instruction set inside MatrixKernels.
 OpTable mfmaOps();
 OpTable wmmaOps();

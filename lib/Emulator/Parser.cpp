@@ -187,7 +187,9 @@ void parseOne(StringRef Text, const EncodedImms &Imms, const ChipInfo &Chip,
       if (Chip.AccVgprBase == 0) {
         O.Reg += 256 * ((VgprMsb >> msbField(I, P)) & 3);
       }
-      if (O.Reg + O.Dwords > Chip.Vgprs) {
+      const bool LeavesFile = Chip.AccVgprBase && O.Reg < Chip.AccVgprBase &&
+                              O.Reg + O.Dwords > Chip.AccVgprBase;
+      if (LeavesFile || O.Reg + O.Dwords > Chip.Vgprs) {
         I.Error = ("vector register beyond the last one in operand '" +
                    Operands[P] + "'")
                       .str();

@@ -48,6 +48,10 @@ struct Registry {
     add(bufferOps());
     add(asyncOps());
     add(tensorOps());
+    add(transposedLoadOps());
+    add(mfmaOps());
+    add(wmmaOps());
+    add(smallFloatOps());
 #define PA_ADD(Family) add(PA_SET::Family());
 #ifdef PA_HAVE_HOST_V4
     if (__builtin_cpu_supports("avx512bw") &&

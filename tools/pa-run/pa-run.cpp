@@ -305,7 +305,8 @@ int runSpec(const CommandLine &Line) {
 } // namespace
 
 int main(int Argc, char **Argv) {
-  // LLVM registers a --stats of its own, which counts compiler passes.
+  // LLVM registers options of its own, --stats and --threads among them.
+  cl::ResetCommandLineParser();
   auto &Registered = cl::getRegisteredOptions();
   auto Stats = Registered.find("stats");
   if (Stats != Registered.end())
