@@ -137,15 +137,35 @@ private:
   uint32_t Copy[8][WaveLanes];
 };
 
+/// The 8-bit formats of the f8f6f4 instructions: a lane holds two runs of 16
+/// values, and the runs of all lane groups alternate. The scales still belong
+/// to consecutive blocks of 32, block g to lane group g.
+template <unsigned Groups>
+const uint8_t *alternatingRuns() {
+  struct Table {
+    uint8_t K[Groups * 32];
+    Table() {
+      for (unsigned G = 0; G != Groups; ++G)
+        for (unsigned S = 0; S != 32; ++S)
+          K[G * 32 + S] = uint8_t(16 * Groups * (S / 16) + 16 * G + S % 16);
+    }
+  };
+  static const Table T;
+  return T.K;
+}
+
 OperandLayout layoutOf(const Shape &S, ElementType Type, unsigned Block) {
   unsigned Groups = laneGroups(S);
+  const uint8_t *KOf = consecutiveK();
+  if (S.A == Input::ByField && elementBits(Type) == 8)
+    KOf = Groups == 2 ? alternatingRuns<2>() : alternatingRuns<4>();
   return {Type,
           S.M, // M equals N in every shape
           uint8_t(Groups),
           uint8_t(S.K / Groups),
           uint8_t(S.M * Block),
           uint8_t(S.M * S.Blocks),
-          consecutiveK()};
+          KOf};
 }
 
 /// Rows of C and D per group of consecutive registers.
