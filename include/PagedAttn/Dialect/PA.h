@@ -1,0 +1,47 @@
+//===- PA.h - The pa dialect -----------------------------------------------*-
+// C++ -*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PAGEDATTN_DIALECT_PA_H
+#define PAGEDATTN_DIALECT_PA_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "PagedAttn/Target/MmaLayout.h"
+
+#include "PagedAttn/Dialect/PADialect.h.inc"
+#include "PagedAttn/Dialect/PAEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "PagedAttn/Dialect/PAAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "PagedAttn/Dialect/PALoweringOps.h.inc"
+#define GET_OP_CLASSES
+#include "PagedAttn/Dialect/PAOps.h.inc"
+
+namespace mlir::pa {
+
+/// Lets one-shot bufferization turn the tensor forms of the ops into memrefs.
+void registerBufferizableOpInterfaceModels(DialectRegistry &registry);
+
+} // namespace mlir::pa
+
+#endif // PAGEDATTN_DIALECT_PA_H

@@ -1,0 +1,80 @@
+//===- TargetInfo.h - What a chip can do -----------------------------------*-
+// C++ -*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PAGEDATTN_TARGET_TARGETINFO_H
+#define PAGEDATTN_TARGET_TARGETINFO_H
+
+#include "PagedAttn/Target/MmaLayout.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace mlir::pa {
+
+/// One chip, as Targets.td describes it.
+class TargetInfo {
+public:
+  /// The chip called `chip`, for example "gfx950", or null.
+  static const TargetInfo *lookup(StringRef chip);
+
+  /// The names of all chips, in the order of the table.
+  static ArrayRef<StringRef> allChips();
+
+  /// The names of all chips in one line for a diagnostic.
+  static std::string knownChips();
+
+  StringRef getName() const { return name; }
+
+  int64_t waveSize;
+  /// Bytes of LDS that one workgroup may use.
+  int64_t ldsBytes;
+  /// The matrix unit takes e4m3fnuz instead of e4m3fn.
+  bool isFp8Fnuz;
+  /// The matrix unit takes mxfp4 operands with E8M0 scales.
+  bool hasScaledMma;
+  int64_t numCus, simdsPerCu;
+  /// Registers of one lane of a SIMD, to be shared by the waves on it.
+  int64_t vgprsPerLane;
+  /// Registers are given to waves in multiples of this.
+  int64_t vgprGranule;
+  int64_t maxWavesPerSimd;
+  /// Bits of the size field of a buffer resource.
+  int64_t numRecordsBits;
+  bool hasTensorDma;
+  bool hasPermlaneSwap;
+
+  /// Whether a load from global memory to LDS may have `bytes` for each lane.
+  bool canLoadToLds(int64_t bytes) const {
+    return bytes > 0 && bytes < 32 && (loadToLdsWidths >> bytes) & 1;
+  }
+
+  /// Waves that share a SIMD, by registers of a lane, accumulation registers
+  /// included, and by the LDS bytes of a workgroup of so many waves.
+  int64_t getOccupancy(int64_t vgprs, int64_t groupLdsBytes,
+                       int64_t wavesPerGroup) const;
+
+  /// Matrix instructions, in order of preference among equal formats.
+  ArrayRef<MmaId> getMmas() const { return mmas; }
+
+  /// Whether the chip has this matrix instruction.
+  bool hasMma(MmaId id) const;
+
+  /// The first matrix instruction for these formats, with or without block
+  /// scales, whose K divides `k`.
+  std::optional<MmaId> selectMma(StringRef aFormat, StringRef bFormat,
+                                 int64_t k, bool isScaled = false) const;
+
+private:
+  friend struct ChipTableReader;
+  StringRef name;
+  int64_t loadToLdsWidths;
+  SmallVector<MmaId> mmas;
+};
+
+} // namespace mlir::pa
+
+#endif // PAGEDATTN_TARGET_TARGETINFO_H

@@ -1,0 +1,210 @@
+//===- Passes.td - Passes of PagedAttn ----------------------*- tablegen -*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PAGEDATTN_TRANSFORMS_PASSES_TD
+#define PAGEDATTN_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PALowerToLoops : Pass<"pa-lower-to-loops"> {
+  let summary = "lower the operators to scalar loops, their reference meaning";
+  let description = [{
+    Replaces `pa.paged_logits`, `pa.topk` and `pa.grouped_gemm` on memrefs by
+    `scf` loops around scalar `memref`, `arith` and `math` ops, one element at a
+    time and in f32. The loops are the reference meaning of the ops: they run on
+    any CPU, need neither a chip nor an emulator, and say what an op means where
+    its description leaves a doubt. They are not meant to be fast.
+
+    Narrow number formats (fp8, mxfp4, E8M0, bf16, f16) are decoded and encoded
+    with integer ops, because CPU backends lower few conversions of such types.
+    Addresses are formed from `index` values of 64 bits and from the strides of
+    the operand types.
+
+    Ops on tensors are an error: bufferize first. All other ops are left alone.
+
+    Example:
+
+    ```mlir
+    pa.topk values(%values : memref<4x100xf32>) outs(%indices : memref<4x8xi32>)
+    ```
+
+    becomes a loop over the 4 rows that finds the 8th greatest key of the row bit
+    by bit, then writes the columns that are not below it.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def PASetTarget : Pass<"pa-set-target", "::mlir::ModuleOp"> {
+  let summary = "choose the chip and refuse what it cannot do";
+  let description = [{
+    Sets `pa.target` on the module and checks every op against the chip: fp8
+    flavour and number formats. Bytes of another fp8 flavour are an error and are
+    never reinterpreted.
+
+    Example: with `chip=gfx950`, `module { ... }` becomes
+    `module attributes {pa.target = #pa.target<"gfx950">} { ... }`.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"\"", "gfx number of the chip">,
+    Option<"numCus", "num-cus", "int64_t", "0",
+           "compute units to fill, 0 for those of the full chip">
+  ];
+}
+
+def PAConfigure : Pass<"pa-configure", "::mlir::ModuleOp"> {
+  let summary = "choose matrix instruction, tile sizes and staging of each op";
+  let description = [{
+    Gives every `pa.paged_logits` without one a `config` attribute, from the
+    tables of the module's chip. A `config` written by hand is checked against
+    the chip and kept: an instruction that the chip has not, or more LDS or
+    registers than it has, is an error.
+
+    Example: a gfx950 op with 64 heads, 1 query and D = 128 gets
+    `#pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 4,
+    splits = 0, query = registers>`.
+  }];
+}
+
+def PATile : Pass<"pa-tile", "::mlir::ModuleOp"> {
+  let summary = "replace each op by the launch of a kernel of waves and lanes";
+  let description = [{
+    Makes a `gpu.module` with one kernel for each op and launches it in its
+    place. The kernel has explicit waves and lanes, loops over tokens, memref and
+    vector accesses with 64-bit indices, and `pa.mma` for matrix instructions. No
+    decision about address width is made here.
+
+    Example:
+
+    ```mlir
+    pa.paged_logits queries(%q : ...) ... outs(%logits : ...)
+    ```
+
+    becomes
+
+    ```mlir
+    gpu.launch_func @paged_logits_fp8_n4_h128_d128_p64_tiled::@paged_logits_fp8_n4_h128_d128_p64_tiled
+        blocks in (%splits, %B, %c1) threads in (%c256, %c1, %c1) args(...)
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def PAAnnotateAddressForm
+    : Pass<"pa-annotate-address-form", "::mlir::ModuleOp"> {
+  let summary = "state for each global access which address form is proven";
+  let description = [{
+    Cuts the byte offset of each access to global memory into a wave-uniform part
+    U and the rest L, bounds both in 64 bits with overflow checks, and writes
+    what follows as `pa.address` on the access:
+
+    | known | form |
+    |---|---|
+    | U + L + size <= max-offset-bytes | `narrow`: one buffer resource, 32-bit offset |
+    | U uniform, L + size <= max-offset-bytes | `rebase`: U in the 64-bit base |
+    | otherwise | `global`: a 64-bit address in each lane |
+
+    An unknown range is not narrow, an unknown uniformity is divergent. The limit
+    is 2^31 - 1 although the offset of the hardware is unsigned: index arithmetic
+    behind it is signed. Nothing but the attribute changes.
+
+    Example: with 4 MiB rows, `memref.store %v, %logits[%row, %column]` gets
+    `{pa.address = #pa.address<rebase, max_offset = 256, "not narrow: ...">}`
+    where the row and the first column of the wave are uniform.
+  }];
+  let options = [
+    Option<"maxOffsetBytes", "max-offset-bytes", "int64_t", "2147483647",
+           "greatest offset, the size of the access included">,
+    Option<"require", "require", "std::string", "\"\"",
+           "narrow or rebase: a weaker form is an error">,
+    Option<"force", "force", "std::string", "\"\"",
+           "narrow, rebase or global: use this form, for bisection; a narrow "
+           "form that is not proven loses accesses">,
+    Option<"remarks", "remarks", "bool", "false",
+           "print form, bound and reason of each access">
+  ];
+}
+
+def PAWidenAddresses : Pass<"pa-widen-addresses", "::mlir::ModuleOp"> {
+  let summary = "give each access the address form of its annotation";
+  let description = [{
+    Rewrites the accesses that `pa-annotate-address-form` has annotated, and
+    nothing else. `narrow`: one `amdgpu.fat_raw_buffer_cast` on the whole view.
+    `rebase`: a subview at the uniform part, with a resource that covers the lane
+    part; accesses with one uniform part share it. `global`, and loads that all
+    lanes make from one address, stay as they are. Twice is the same as once.
+
+    The accesses and their forms are recorded on the kernel, and the letters of
+    the forms become part of its name.
+
+    Example:
+
+    ```mlir
+    %v = vector.load %keys[%page, %byte] {pa.address = #pa.address<rebase, ...>}
+    ```
+
+    becomes
+
+    ```mlir
+    %view = memref.subview %keys[%page, 0] [1, 1024] [1, 1]
+    %buffer = amdgpu.fat_raw_buffer_cast %view validBytes(%c1024) resetOffset
+    %v = vector.load %buffer[%c0, %byte]
+    ```
+  }];
+  let options = [
+    Option<"maxOffsetBytes", "max-offset-bytes", "int64_t", "2147483647",
+           "the limit that the annotation was made with">
+  ];
+  let dependentDialects = [
+    "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect"];
+}
+
+def PALowerWaveOps : Pass<"pa-lower-wave-ops", "::mlir::ModuleOp"> {
+  let summary = "lower pa.mma, pa.group_sum and pa.assume for the chip";
+  let description = [{
+    `pa.mma` becomes the `amdgpu` op of its instruction, `pa.group_sum` lane
+    exchanges that the chip has, a uniform `pa.assume` a `rocdl.readfirstlane`.
+
+    Example: `pa.mma mfma_f32_16x16x128_fp8 %a, %b, %c` becomes
+    `amdgpu.mfma 16x16x128 %a * %b + %c`.
+  }];
+  let dependentDialects = [
+    "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::ROCDL::ROCDLDialect"];
+}
+
+def PASerialize : Pass<"pa-serialize", "::mlir::ModuleOp"> {
+  let summary = "compile each gpu.module to a code object in a gpu.binary";
+  let description = [{
+    Translates each `gpu.module` to LLVM IR, compiles and assembles it for the
+    module's chip and links it with LLD inside the process. No ROCm tree, no
+    device library and no linker program is used. The `gpu.binary` carries what
+    the manifest says of each kernel.
+
+    Example: `gpu.module @k { llvm.func @k() attributes {gpu.kernel, rocdl.kernel} }`
+    becomes `gpu.binary @k [#gpu.object<#rocdl.target<chip = "gfx950">, bin = "...">]`.
+  }];
+  let options = [
+    Option<"abi", "abi", "int64_t", "600",
+           "code object version times 100: 500 or 600">,
+    Option<"optLevel", "opt-level", "int64_t", "3", "0 to 3">,
+    Option<"keepText", "keep-text", "bool", "false",
+           "keep LLVM IR and assembly in the properties of the object">
+  ];
+  let dependentDialects = ["::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::ROCDL::ROCDLDialect"];
+}
+
+#endif // PAGEDATTN_TRANSFORMS_PASSES_TD

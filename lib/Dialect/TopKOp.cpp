@@ -1,0 +1,74 @@
+//===- TopKOp.cpp - The pa.topk op -----------------------------------------*-
+// C++ -*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "VerifierUtils.h"
+
+using namespace mlir;
+using namespace mlir::pa;
+
+int64_t TopKOp::getK() {
+  return cast<ShapedType>(getIndices().getType()).getDimSize(1);
+}
+
+void TopKOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  getDestinationEffects(*this, effects);
+}
+
+LogicalResult TopKOp::verify() {
+  constexpr int64_t kMaxK = 4096;
+  Builder b(getContext());
+  NamedOperand values{"values", getValues()};
+  NamedOperand rowStarts{"row_starts", getRowStarts()};
+  NamedOperand rowEnds{"row_ends", getRowEnds()};
+  NamedOperand indices{"indices", getIndices()};
+  NamedOperand topValues{"top_values", getTopValues()};
+
+  if (failed(verifyRank(*this, values, 2)) ||
+      failed(verifyRank(*this, rowStarts, 1)) ||
+      failed(verifyRank(*this, rowEnds, 1)) ||
+      failed(verifyRank(*this, indices, 2)) ||
+      failed(verifyRank(*this, topValues, 2)))
+    return failure();
+  if (failed(verifySameForm(*this,
+                            {values, rowStarts, rowEnds, indices, topValues},
+                            {indices, topValues})))
+    return failure();
+  if (failed(verifyElementType(*this, values, {b.getF32Type()})) ||
+      failed(verifyElementType(*this, topValues, {b.getF32Type()})) ||
+      failed(verifyElementType(*this, rowStarts, {b.getI32Type()})) ||
+      failed(verifyElementType(*this, rowEnds, {b.getI32Type()})) ||
+      failed(verifyElementType(*this, indices, {b.getI32Type()})))
+    return failure();
+
+  int64_t rows = values.type().getDimSize(0);
+  int64_t columns = values.type().getDimSize(1);
+  if (failed(verifyExtent(*this, rowStarts, 0, rows, "rows")) ||
+      failed(verifyExtent(*this, rowEnds, 0, rows, "rows")) ||
+      failed(verifyExtent(*this, indices, 0, rows, "rows")) ||
+      failed(verifyExtent(*this, topValues, 0, rows, "rows")) ||
+      failed(verifyExtent(*this, topValues, 1, getK(), "k")))
+    return failure();
+  if (ShapedType::isDynamic(getK()))
+    return emitOpError() << "k, the columns of indices, must be static";
+  if (getK() < 1 || getK() > kMaxK)
+    return emitOpError() << "k must be from 1 to " << kMaxK << ", found "
+                         << getK();
+  constexpr int64_t kMaxColumns = std::numeric_limits<int32_t>::max();
+  if (!ShapedType::isDynamic(columns) && columns > kMaxColumns)
+    return emitOpError() << "columns of values must be at most " << kMaxColumns
+                         << ", found " << columns;
+  return success(succeeded(verifyStrides(*this, values, /*unitInner=*/true)) &&
+                 succeeded(verifyStrides(*this, indices, true)) &&
+                 succeeded(verifyStrides(*this, topValues, true)) &&
+                 succeeded(verifyStrides(*this, rowStarts, false)) &&
+                 succeeded(verifyStrides(*this, rowEnds, false)) &&
+                 succeeded(verifyRowsApart(*this, indices)) &&
+                 succeeded(verifyRowsApart(*this, topValues)));
+}

@@ -1,0 +1,67 @@
+//===- Tile.cpp - pa-tile ----------------------------------------*- C++
+//-*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PagedAttn/Transforms/Passes.h"
+#include "TileOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::pa {
+#define GEN_PASS_DEF_PATILE
+#include "PagedAttn/Transforms/Passes.h.inc"
+} // namespace mlir::pa
+
+using namespace mlir;
+using namespace mlir::pa;
+
+/// What every lowering to a chip needs of the operands.
+static LogicalResult checkOperands(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    if (!type)
+      return op->emitOpError() << "must be on memrefs to be tiled, bufferize "
+                                  "first; found "
+                               << operand.getType();
+    auto [strides, offset] = type.getStridesAndOffset();
+    if (type.getRank() > 1 && strides.back() != 1)
+      return op->emitOpError()
+             << "innermost strides must be 1 for a chip, found a dynamic one "
+                "in "
+             << type
+             << "; bufferize with identity layouts at function boundaries";
+  }
+  return success();
+}
+
+namespace {
+struct TilePass : public pa::impl::PATileBase<TilePass> {
+  void runOnOperation() override {
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<PagedLogitsOp, TopKOp, GroupedGemmOp>(op))
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (Operation *op : ops) {
+      const TargetInfo *target = getTargetOrError(op);
+      if (!target || failed(checkOperands(op)) ||
+          failed(tile(rewriter, op, *target)))
+        return signalPassFailure();
+    }
+  }
+
+  LogicalResult tile(RewriterBase &rewriter, Operation *op,
+                     const TargetInfo &target) {
+    if (auto logits = dyn_cast<PagedLogitsOp>(op))
+      return tilePagedLogits(rewriter, logits, target);
+    return op->emitOpError() << "has no lowering to " << target.getName()
+                             << " yet, run pa-lower-to-loops for the CPU";
+  }
+};
+} // namespace

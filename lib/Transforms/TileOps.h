@@ -1,0 +1,91 @@
+//===- TileOps.h - From an op to a kernel ------------------------*- C++
+//-*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PAGEDATTN_LIB_TRANSFORMS_TILEOPS_H
+#define PAGEDATTN_LIB_TRANSFORMS_TILEOPS_H
+
+#include "PagedAttn/Dialect/PA.h"
+#include "PagedAttn/Target/TargetInfo.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace mlir::pa {
+
+/// Waves that share a SIMD when the number of workgroups is chosen to fill the
+/// chip once.
+constexpr int64_t kWavesPerSimd = 2;
+
+/// A kernel to be made: what the host passes and how it is launched. All of it
+/// is also recorded on the kernel for the manifest.
+struct KernelSpec {
+  /// Symbol, before it is made unique.
+  std::string name;
+  /// The op that the kernel implements.
+  StringRef op;
+  /// Work-items of a workgroup, all in x.
+  int64_t blockSize;
+  /// Workgroups in x, y, z, as host values and as text in the named sizes.
+  std::array<Value, 3> grid;
+  std::array<std::string, 3> gridText;
+  /// Name and host value of each argument in order.
+  SmallVector<std::pair<std::string, Value>> args;
+  /// Named sizes that the grid and the preconditions use: name, the argument
+  /// and its dimension.
+  struct Size {
+    std::string name, arg;
+    int64_t dim;
+  };
+  SmallVector<Size> sizes;
+  /// Scalar arguments that the host computes: name and value as text in the
+  /// named sizes.
+  SmallVector<std::pair<std::string, std::string>> scalars;
+  /// What the launch has to guarantee, as text in the named sizes.
+  SmallVector<std::string> preconditions;
+};
+
+/// Makes the gpu.module, the kernel and its launch in place of an op.
+class KernelBuilder {
+public:
+  /// `host` stands where the launch goes, next to `op`.
+  KernelBuilder(ImplicitLocOpBuilder &host, Operation *op,
+                const KernelSpec &spec);
+
+  /// Builder inside the kernel.
+  ImplicitLocOpBuilder &body() { return bodyBuilder; }
+
+  /// Kernel argument by the name in the spec.
+  Value arg(StringRef name);
+  Value threadId();
+  Value blockId(gpu::Dimension dim);
+  Attribute ldsSpace();
+  /// A buffer in LDS, with the type's memory space `ldsSpace()`.
+  Value addLds(MemRefType type);
+
+  /// Ends the kernel and launches it on the host.
+  void finish();
+
+private:
+  ImplicitLocOpBuilder &host;
+  const KernelSpec &spec;
+  gpu::GPUFuncOp func;
+  ImplicitLocOpBuilder bodyBuilder;
+};
+
+/// The target of the module around `op`, or null with a diagnostic on `op`.
+const TargetInfo *getTargetOrError(Operation *op);
+
+/// Compute units to fill: those of the chip, or as the target attribute says.
+int64_t getNumCus(Operation *op, const TargetInfo &target);
+
+/// One function for each operator: replaces it by the launch of a kernel. The
+/// op has passed `checkLegalForTarget` and carries its configuration.
+LogicalResult tilePagedLogits(RewriterBase &rewriter, PagedLogitsOp op,
+                              const TargetInfo &target);
+
+} // namespace mlir::pa
+
+#endif // PAGEDATTN_LIB_TRANSFORMS_TILEOPS_H

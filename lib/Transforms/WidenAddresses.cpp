@@ -1,0 +1,332 @@
+//===- WidenAddresses.cpp - pa-widen-addresses -------------------*- C++
+//-*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PagedAttn/Analysis/AddressForm.h"
+#include "PagedAttn/Transforms/Passes.h"
+#include "TileOps.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::pa {
+#define GEN_PASS_DEF_PAWIDENADDRESSES
+#include "PagedAttn/Transforms/Passes.h.inc"
+} // namespace mlir::pa
+
+using namespace mlir;
+using namespace mlir::pa;
+
+namespace {
+
+/// One annotated access with the facts that its rewrite needs.
+struct AnnotatedAccess {
+  GlobalAccess access;
+  AddressFacts facts;
+  AddressAttr form;
+};
+
+/// Accesses that share a buffer resource: the same memref, block and uniform
+/// part, which differ in the lane part only.
+using Group = SmallVector<AnnotatedAccess *>;
+
+class FunctionRewriter {
+public:
+  FunctionRewriter(gpu::GPUFuncOp func, int64_t maxOffsetBytes)
+      : func(func), analysis(func, maxOffsetBytes), b(func.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  void rewriteNarrow(Group &group);
+  LogicalResult rewriteRebase(Group &group);
+  Value castToBuffer(Location loc, Value memref, int64_t validBytes);
+  Value emitUniform(Location loc, const IndexSplit &index);
+  Value emitLane(Location loc, const IndexSplit &index);
+  void retarget(Operation *op, Value buffer, ValueRange indices);
+
+  gpu::GPUFuncOp func;
+  AddressFormAnalysis analysis;
+  OpBuilder b;
+};
+
+} // namespace
+
+/// `memref` behind a buffer resource of `validBytes` whose base includes the
+/// offset of the view.
+Value FunctionRewriter::castToBuffer(Location loc, Value memref,
+                                     int64_t validBytes) {
+  Value bytes =
+      arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(validBytes));
+  return amdgpu::FatRawBufferCastOp::create(
+      b, loc, memref, bytes, /*cacheSwizzleStride=*/Value(),
+      /*boundsCheck=*/true, /*resetOffset=*/true);
+}
+
+static Value emitTerms(OpBuilder &b, Location loc,
+                       ArrayRef<IndexSplit::Term> terms, int64_t constant) {
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value sum;
+  for (const IndexSplit::Term &term : terms) {
+    Value value = term.value;
+    if (!value.getType().isIndex())
+      value = arith::IndexCastOp::create(b, loc, b.getIndexType(), value);
+    if (term.scale != 1)
+      value = b.createOrFold<arith::MulIOp>(loc, value, index(term.scale));
+    sum = sum ? b.createOrFold<arith::AddIOp>(loc, sum, value) : value;
+  }
+  if (!sum)
+    return index(constant);
+  return constant == 0
+             ? sum
+             : b.createOrFold<arith::AddIOp>(loc, sum, index(constant));
+}
+
+Value FunctionRewriter::emitUniform(Location loc, const IndexSplit &index) {
+  return emitTerms(b, loc, index.uniform, 0);
+}
+Value FunctionRewriter::emitLane(Location loc, const IndexSplit &index) {
+  return emitTerms(b, loc, index.lane, index.constant);
+}
+
+/// Makes the access use `buffer` at `indices`.
+void FunctionRewriter::retarget(Operation *op, Value buffer,
+                                ValueRange indices) {
+  if (auto load = dyn_cast<memref::LoadOp>(op)) {
+    load.getMemrefMutable().assign(buffer);
+    load.getIndicesMutable().assign(indices);
+  } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
+    store.getMemrefMutable().assign(buffer);
+    store.getIndicesMutable().assign(indices);
+  } else if (auto load = dyn_cast<vector::LoadOp>(op)) {
+    load.getBaseMutable().assign(buffer);
+    load.getIndicesMutable().assign(indices);
+  } else if (auto store = dyn_cast<vector::StoreOp>(op)) {
+    store.getBaseMutable().assign(buffer);
+    store.getIndicesMutable().assign(indices);
+  }
+}
+
+void FunctionRewriter::rewriteNarrow(Group &group) {
+  Value memref = group.front()->access.memref;
+  int64_t validBytes = 0;
+  for (AnnotatedAccess *access : group)
+    validBytes = std::max(validBytes, access->form.getMaxOffset());
+  b.setInsertionPointAfterValue(memref);
+  Value buffer = castToBuffer(memref.getLoc(), memref, validBytes);
+  for (AnnotatedAccess *access : group)
+    retarget(access->access.op, buffer, access->access.indices);
+}
+
+LogicalResult FunctionRewriter::rewriteRebase(Group &group) {
+  AnnotatedAccess *first = group.front();
+  Operation *op = first->access.op;
+  Location loc = op->getLoc();
+  b.setInsertionPoint(op);
+  auto type = cast<MemRefType>(first->access.memref.getType());
+  auto vectorLength = [](Operation *op) -> int64_t {
+    auto load = dyn_cast<vector::LoadOp>(op);
+    auto store = dyn_cast<vector::StoreOp>(op);
+    return load    ? load.getVectorType().getNumElements()
+           : store ? store.getVectorType().getNumElements()
+                   : 1;
+  };
+
+  // The view starts at the uniform part and has room for the lane parts.
+  SmallVector<OpFoldResult> offsets, sizes, steps;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    int64_t size = 1;
+    for (AnnotatedAccess *access : group) {
+      int64_t last =
+          dim == type.getRank() - 1 ? vectorLength(access->access.op) - 1 : 0;
+      size = std::max(size, access->facts.laneBounds[dim].max + last + 1);
+    }
+    const IndexSplit &index = first->facts.indices[dim];
+    if (index.uniform.empty())
+      offsets.push_back(b.getIndexAttr(0));
+    else
+      offsets.push_back(emitUniform(loc, index));
+    sizes.push_back(b.getIndexAttr(size));
+    steps.push_back(b.getIndexAttr(1));
+  }
+  int64_t validBytes = 0;
+  for (AnnotatedAccess *access : group)
+    validBytes = std::max(validBytes, access->form.getMaxOffset());
+  Value view = memref::SubViewOp::create(b, loc, first->access.memref, offsets,
+                                         sizes, steps);
+  Value buffer = castToBuffer(loc, view, validBytes);
+  for (AnnotatedAccess *access : group) {
+    b.setInsertionPoint(access->access.op);
+    SmallVector<Value> indices;
+    for (const IndexSplit &index : access->facts.indices)
+      indices.push_back(emitLane(access->access.op->getLoc(), index));
+    retarget(access->access.op, buffer, indices);
+  }
+  return success();
+}
+
+/// Whether two accesses can use one resource.
+static bool canShare(const AnnotatedAccess &x, const AnnotatedAccess &y) {
+  if (x.access.memref != y.access.memref ||
+      x.form.getForm() != y.form.getForm())
+    return false;
+  if (x.form.getForm() == AddressForm::narrow)
+    return true;
+  if (x.access.op->getBlock() != y.access.op->getBlock())
+    return false;
+  for (auto [a, b] : llvm::zip(x.facts.indices, y.facts.indices))
+    if (a.uniform != b.uniform)
+      return false;
+  return true;
+}
+
+LogicalResult FunctionRewriter::run() {
+  std::vector<AnnotatedAccess> accesses;
+  func.walk([&](Operation *op) {
+    auto form = op->getAttrOfType<AddressAttr>(PADialect::kAddressAttrName);
+    if (!form)
+      return;
+    std::optional<GlobalAccess> access = GlobalAccess::get(op);
+    // Rewritten before: the annotation stays as a record.
+    if (!access)
+      return;
+    accesses.push_back({*access, analysis.getFacts(*access), form});
+  });
+  SmallVector<Group> groups;
+  for (AnnotatedAccess &access : accesses) {
+    // A 64-bit address in each lane, or one for the wave in scalar registers:
+    // both are what an ordinary access becomes.
+    if (access.form.getForm() == AddressForm::global ||
+        (access.facts.isUniform() && !access.access.isStore))
+      continue;
+    auto group = llvm::find_if(groups, [&](const Group &candidate) {
+      return canShare(*candidate.front(), access);
+    });
+    if (group == groups.end())
+      groups.push_back({&access});
+    else
+      group->push_back(&access);
+  }
+  for (Group &group : groups) {
+    if (group.front()->form.getForm() == AddressForm::narrow)
+      rewriteNarrow(group);
+    else if (failed(rewriteRebase(group)))
+      return failure();
+  }
+  return success();
+}
+
+/// The kernel argument behind a view, or nothing.
+static std::optional<unsigned> getArgument(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  auto arg = dyn_cast<BlockArgument>(memref);
+  if (!arg || !isa<gpu::GPUFuncOp>(arg.getOwner()->getParentOp()))
+    return std::nullopt;
+  return arg.getArgNumber();
+}
+
+/// The memref that an access uses.
+static Value getAccessedMemref(Operation *op) {
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return load.getMemref();
+  if (auto load = dyn_cast<vector::LoadOp>(op))
+    return load.getBase();
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return store.getMemref();
+  if (auto store = dyn_cast<vector::StoreOp>(op))
+    return store.getBase();
+  return {};
+}
+
+namespace {
+/// Accesses to one argument that have one form, for the manifest.
+struct AccessRecord {
+  StringRef arg, kind;
+  AddressAttr first;
+  int64_t maxOffset, count;
+};
+} // namespace
+
+/// Writes the accesses of the kernel into its dictionary, for the manifest, and
+/// the forms into its name: two kernels that differ in an address form never
+/// share a symbol.
+static LogicalResult recordForms(gpu::GPUFuncOp func) {
+  auto info =
+      func->getAttrOfType<DictionaryAttr>(PADialect::kKernelInfoAttrName);
+  if (!info || info.contains("accesses"))
+    return success();
+  Builder b(func.getContext());
+  auto args = info.getAs<ArrayAttr>("args");
+  SmallVector<AccessRecord> records;
+  func.walk([&](Operation *op) {
+    auto form = op->getAttrOfType<AddressAttr>(PADialect::kAddressAttrName);
+    Value memref = form ? getAccessedMemref(op) : Value();
+    if (!memref)
+      return;
+    StringRef argName;
+    std::optional<unsigned> arg = getArgument(memref);
+    if (arg && args && *arg < args.size())
+      if (auto name =
+              cast<DictionaryAttr>(args[*arg]).getAs<StringAttr>("name"))
+        argName = name;
+    StringRef kind =
+        isa<memref::StoreOp, vector::StoreOp>(op) ? "store" : "load";
+    auto *record = llvm::find_if(records, [&](const AccessRecord &r) {
+      return r.arg == argName && r.kind == kind &&
+             r.first.getForm() == form.getForm();
+    });
+    if (record == records.end())
+      record = &records.emplace_back(
+          AccessRecord{argName, kind, form, form.getMaxOffset(), 0});
+    record->maxOffset = std::max(record->maxOffset, form.getMaxOffset());
+    ++record->count;
+  });
+
+  std::string letters;
+  SmallVector<Attribute> attrs;
+  for (const AccessRecord &record : records) {
+    StringRef form = stringifyAddressForm(record.first.getForm());
+    letters += form.front();
+    attrs.push_back(b.getDictionaryAttr(
+        {b.getNamedAttr("arg", b.getStringAttr(record.arg)),
+         b.getNamedAttr("kind", b.getStringAttr(record.kind)),
+         b.getNamedAttr("form", b.getStringAttr(form)),
+         b.getNamedAttr("max_offset", b.getI64IntegerAttr(record.maxOffset)),
+         b.getNamedAttr("count", b.getI64IntegerAttr(record.count)),
+         b.getNamedAttr("reason", b.getStringAttr(record.first.getReason()))}));
+  }
+  NamedAttrList list(info);
+  list.append("accesses", b.getArrayAttr(attrs));
+  func->setAttr(PADialect::kKernelInfoAttrName,
+                list.getDictionary(func.getContext()));
+
+  auto module = func->getParentOfType<ModuleOp>();
+  StringAttr newName = b.getStringAttr(func.getName() + "__" + letters);
+  if (failed(SymbolTable::replaceAllSymbolUses(func, newName, module)))
+    return func.emitError() << "uses of the kernel cannot be renamed";
+  func.setName(newName);
+  return success();
+}
+
+namespace {
+struct WidenPass : public pa::impl::PAWidenAddressesBase<WidenPass> {
+  using PAWidenAddressesBase::PAWidenAddressesBase;
+
+  void runOnOperation() override {
+    SmallVector<gpu::GPUFuncOp> funcs;
+    getOperation()->walk([&](gpu::GPUFuncOp func) { funcs.push_back(func); });
+    for (gpu::GPUFuncOp func : funcs) {
+      if (failed(FunctionRewriter(func, maxOffsetBytes).run()) ||
+          failed(recordForms(func)))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
