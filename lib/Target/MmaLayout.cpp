@@ -18,14 +18,14 @@ using namespace mlir::pa;
 namespace {
 struct MmaRow {
   const char *symbol;
-  unsigned Id;
-  const char *Mnemonic, *Family;
-  unsigned WaveSize, M, N, K;
-  const char *AFormat, *BFormat;
-  bool Fnuz;
-  unsigned Cycles, ARowLanes, AKBlock, BRowLanes, BKBlock;
-  const char *KOrder;
-  unsigned AccRowBlock, ScaleBytes;
+  unsigned id;
+  const char *mnemonic, *family;
+  unsigned waveSize, m, n, k;
+  const char *aFormat, *bFormat;
+  bool fnuz;
+  unsigned cycles, aRowLanes, aKBlock, bRowLanes, bKBlock;
+  const char *kOrder;
+  unsigned accRowBlock, scaleBytes;
 };
 
 #define GET_MmaTable_IMPL
@@ -33,9 +33,9 @@ struct MmaRow {
 
 MmaOperandInfo getOperandInfo(const MmaRow &row, StringRef format, int64_t rows,
                               int64_t rowLanes, int64_t kBlock) {
-  int64_t perRow = row.K / (row.WaveSize / rowLanes);
+  int64_t perRow = row.k / (row.waveSize / rowLanes);
   return {format, rows, rowLanes, kBlock ? kBlock : perRow,
-          rows * row.K / row.WaveSize};
+          rows * row.k / row.waveSize};
 }
 
 /// The generated rows as MmaInfo, indexed by the enum value.
@@ -44,27 +44,27 @@ struct MmaTableReader {
 
   MmaTableReader() {
     for (const MmaRow &row : MmaTable) {
-      if (rows.size() <= row.Id)
-        rows.resize(row.Id + 1);
-      MmaInfo &info = rows[row.Id];
-      info.id = static_cast<MmaId>(row.Id);
-      info.mnemonic = row.Mnemonic;
-      info.family = row.Family;
-      info.waveSize = row.WaveSize;
-      info.m = row.M;
-      info.n = row.N;
-      info.k = row.K;
-      info.aFormat = row.AFormat;
-      info.bFormat = row.BFormat;
-      info.isFnuz = row.Fnuz;
-      info.cycles = row.Cycles;
-      info.isKOrderPhysical = StringRef(row.KOrder) == "physical";
-      info.accRowBlock = row.AccRowBlock;
-      info.scalesPerLane = row.ScaleBytes;
+      if (rows.size() <= row.id)
+        rows.resize(size_t(row.id) + 1);
+      MmaInfo &info = rows[row.id];
+      info.id = static_cast<MmaId>(row.id);
+      info.mnemonic = row.mnemonic;
+      info.family = row.family;
+      info.waveSize = row.waveSize;
+      info.m = row.m;
+      info.n = row.n;
+      info.k = row.k;
+      info.aFormat = row.aFormat;
+      info.bFormat = row.bFormat;
+      info.isFnuz = row.fnuz;
+      info.cycles = row.cycles;
+      info.isKOrderPhysical = StringRef(row.kOrder) == "physical";
+      info.accRowBlock = row.accRowBlock;
+      info.scalesPerLane = row.scaleBytes;
       info.a =
-          getOperandInfo(row, row.AFormat, row.M, row.ARowLanes, row.AKBlock);
+          getOperandInfo(row, row.aFormat, row.m, row.aRowLanes, row.aKBlock);
       info.b =
-          getOperandInfo(row, row.BFormat, row.N, row.BRowLanes, row.BKBlock);
+          getOperandInfo(row, row.bFormat, row.n, row.bRowLanes, row.bKBlock);
     }
   }
 };

@@ -15,14 +15,15 @@ using namespace mlir::pa;
 
 namespace {
 struct ChipRow {
-  const char *Name;
-  unsigned Id, WaveSize, LdsBytes;
-  bool Fp8Fnuz, HasScaledMma;
-  unsigned NumCus, SimdsPerCu, VgprsPerLane, NumRecordsBits, LoadToLdsWidths;
-  bool HasTensorDma, HasPermlaneSwap;
+  const char *name;
+  unsigned id, waveSize, ldsBytes;
+  bool fp8Fnuz, hasScaledMma;
+  unsigned numCus, simdsPerCu, vgprsPerLane, vgprGranule, maxWavesPerSimd;
+  unsigned numRecordsBits, loadToLdsWidths;
+  bool hasTensorDma, hasPermlaneSwap;
 };
 struct ChipMmaRow {
-  unsigned ChipId, Rank, MmaId;
+  unsigned chipId, rank, mmaId;
 };
 
 #define GET_ChipTable_IMPL
@@ -40,32 +41,34 @@ struct ChipTableReader {
     // TableGen emits the rows by record name, which is no order to show.
     SmallVector<ChipRow> chipRows(std::begin(ChipTable), std::end(ChipTable));
     llvm::sort(chipRows,
-               [](const ChipRow &a, const ChipRow &b) { return a.Id < b.Id; });
+               [](const ChipRow &a, const ChipRow &b) { return a.id < b.id; });
     for (const ChipRow &row : chipRows) {
       TargetInfo info;
-      info.name = row.Name;
-      info.waveSize = row.WaveSize;
-      info.ldsBytes = row.LdsBytes;
-      info.isFp8Fnuz = row.Fp8Fnuz;
-      info.hasScaledMma = row.HasScaledMma;
-      info.numCus = row.NumCus;
-      info.simdsPerCu = row.SimdsPerCu;
-      info.vgprsPerLane = row.VgprsPerLane;
-      info.numRecordsBits = row.NumRecordsBits;
-      info.loadToLdsWidths = row.LoadToLdsWidths;
-      info.hasTensorDma = row.HasTensorDma;
-      info.hasPermlaneSwap = row.HasPermlaneSwap;
+      info.name = row.name;
+      info.waveSize = row.waveSize;
+      info.ldsBytes = row.ldsBytes;
+      info.isFp8Fnuz = row.fp8Fnuz;
+      info.hasScaledMma = row.hasScaledMma;
+      info.numCus = row.numCus;
+      info.simdsPerCu = row.simdsPerCu;
+      info.vgprsPerLane = row.vgprsPerLane;
+      info.vgprGranule = row.vgprGranule;
+      info.maxWavesPerSimd = row.maxWavesPerSimd;
+      info.numRecordsBits = row.numRecordsBits;
+      info.loadToLdsWidths = row.loadToLdsWidths;
+      info.hasTensorDma = row.hasTensorDma;
+      info.hasPermlaneSwap = row.hasPermlaneSwap;
       SmallVector<ChipMmaRow> rows;
       for (const ChipMmaRow &mma : ChipMmaTable)
-        if (mma.ChipId == row.Id)
+        if (mma.chipId == row.id)
           rows.push_back(mma);
       llvm::sort(rows, [](const ChipMmaRow &a, const ChipMmaRow &b) {
-        return a.Rank < b.Rank;
+        return a.rank < b.rank;
       });
       for (const ChipMmaRow &mma : rows)
-        info.mmas.push_back(static_cast<MmaId>(mma.MmaId));
+        info.mmas.push_back(static_cast<MmaId>(mma.mmaId));
       chips.push_back(info);
-      names.push_back(row.Name);
+      names.push_back(row.name);
     }
   }
 
@@ -103,3 +106,15 @@ std::optional<MmaId> TargetInfo::selectMma(StringRef aFormat, StringRef bFormat,
 }
 
 bool TargetInfo::hasMma(MmaId id) const { return llvm::is_contained(mmas, id); }
+
+int64_t TargetInfo::getOccupancy(int64_t vgprs, int64_t groupLdsBytes,
+                                 int64_t wavesPerGroup) const {
+  int64_t allocated =
+      std::max(vgprGranule,
+               (vgprs + vgprGranule - 1) / vgprGranule * vgprGranule);
+  int64_t byRegisters = std::min(maxWavesPerSimd, vgprsPerLane / allocated);
+  if (groupLdsBytes == 0 || wavesPerGroup == 0)
+    return byRegisters;
+  int64_t waves = ldsBytes / groupLdsBytes * wavesPerGroup;
+  return std::min(byRegisters, (waves + simdsPerCu - 1) / simdsPerCu);
+}

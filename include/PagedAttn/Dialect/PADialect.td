@@ -23,8 +23,8 @@ def PA_Dialect : Dialect {
     * `pa.grouped_gemm`, one matrix product per expert with block scales;
 
     and the few ops that their lowering needs and upstream lacks: `pa.mma`, one
-    matrix instruction of a wave, and `pa.assume`, what a caller knows of an
-    integer.
+    matrix instruction of a wave, `pa.group_sum`, sums over the lane groups of a
+    wave, and `pa.assume`, what a caller knows of an integer.
 
     What belongs here: ops whose meaning is independent of a chip, with sizes
     and strides in the operand types, 64 bits wide. What does not: an op that
@@ -50,6 +50,8 @@ def PA_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kTargetAttrName = "pa.target";
     /// Form of a global access, set by `pa-annotate-address-form`.
     static constexpr ::llvm::StringLiteral kAddressAttrName = "pa.address";
+    /// Dictionary on a kernel from which the manifest is made.
+    static constexpr ::llvm::StringLiteral kKernelInfoAttrName = "pa.kernel";
 
     void registerAttributes();
   }];
