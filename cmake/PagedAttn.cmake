@@ -37,6 +37,7 @@ function(pa_add_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+  set_property(GLOBAL APPEND PROPERTY PAGEDATTN_LIBRARIES ${name})
   install(TARGETS ${name} EXPORT PagedAttnTargets
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()

@@ -21,7 +21,7 @@ config.environment["PATH"] = os.pathsep.join(
     [build_bin, config.llvm_tools_dir, "/usr/bin", "/bin"]
 )
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
-for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "CCACHE_DIR", "CI"):
+for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "CI"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 
