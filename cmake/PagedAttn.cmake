@@ -21,11 +21,13 @@ endfunction()
 
 separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 
-# pa_add_library(NAME SOURCES... [DEPENDS targets...] [LINK_LIBS libs...])
-# A static library of the package. LLVM and MLIR are linked as the shared
+# pa_add_library(NAME SOURCES... [DEPENDS targets...] [LINK_LIBS libs...]
+#                [PCH headers...])
+# A static library of the package. PCH names headers that most of its sources
+# include: parsing MLIR's is most of their compile time. LLVM and MLIR are linked as the shared
 # libraries only: static copies beside them register every type twice.
 function(pa_add_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK_LIBS;PCH" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   add_library(PagedAttn::${name} ALIAS ${name})
   pa_compile_options(${name})
@@ -38,6 +40,13 @@ function(pa_add_library name)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
   set_property(GLOBAL APPEND PROPERTY PAGEDATTN_LIBRARIES ${name})
+  if(ARG_PCH AND PAGEDATTN_PCH)
+    target_precompile_headers(${name} PRIVATE ${ARG_PCH})
+    if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+      # A compiler cache cannot use a header file with a time stamp in it.
+      target_compile_options(${name} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+    endif()
+  endif()
   install(TARGETS ${name} EXPORT PagedAttnTargets
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()

@@ -236,17 +236,17 @@ static LogicalResult verifyExtents(GroupedGemmOp op) {
       succeeded(verifyExtent(op, cScales, 1, columns / 32, "columns / 32")));
 }
 
-/// Whether the last two dimensions of `value` can be contiguous. Dynamic
-/// strides are checked where the op is lowered to a chip.
-static bool isContiguousInside(Value value) {
+/// Whether rows of `columns` elements can follow each other in the last two
+/// dimensions of `value`. Dynamic strides are checked where the op is lowered
+/// to a chip.
+static bool isContiguousInside(Value value, int64_t columns) {
   auto type = cast<ShapedType>(value.getType());
   SmallVector<int64_t> strides = getStrides(type);
   unsigned rank = type.getRank();
   auto canBe = [](int64_t stride, int64_t wanted) {
     return ShapedType::isDynamic(stride) || stride == wanted;
   };
-  return canBe(strides[rank - 1], 1) &&
-         canBe(strides[rank - 2], type.getDimSize(rank - 1));
+  return canBe(strides[rank - 1], 1) && canBe(strides[rank - 2], columns);
 }
 
 /// C9: shuffled layouts.
@@ -255,13 +255,14 @@ static LogicalResult verifyLayouts(GroupedGemmOp op) {
   if (op.getWeightLayout() == WeightLayout::shuffled_16x16) {
     auto bType = cast<ShapedType>(op.getB().getType());
     int64_t elementBytes = bType.getElementTypeBitWidth() / 8;
-    int64_t rowBytes = bType.getDimSize(2) * elementBytes;
+    int64_t columns = isFp4B(op.getFormat()) ? k / 2 : k;
+    int64_t rowBytes = columns * elementBytes;
     if (n % 16 != 0 || rowBytes % 32 != 0)
       return op.emitOpError()
              << "shuffled weights need N to be a multiple of 16 and rows of a "
                 "multiple of 32 bytes, found N = "
              << n << " and rows of " << rowBytes << " bytes";
-    if (!isContiguousInside(op.getB()))
+    if (!isContiguousInside(op.getB(), columns))
       return op.emitOpError()
              << "shuffled weights must be contiguous inside an expert";
   }
@@ -278,7 +279,7 @@ static LogicalResult verifyLayouts(GroupedGemmOp op) {
            << "scale layout " << name
            << " needs N to be a multiple of 32 and K / 32 of " << step
            << ", found N = " << n << " and K / 32 = " << k / 32;
-  if (!isContiguousInside(op.getBScales()))
+  if (!isContiguousInside(op.getBScales(), k / 32))
     return op.emitOpError()
            << "shuffled scales must be contiguous inside an expert";
   return success();

@@ -25,7 +25,8 @@ int64_t PagedLogitsOp::getPageSize() {
   return cast<ShapedType>(getKeys().getType()).getDimSize(1);
 }
 int64_t PagedLogitsOp::getKeyBytes() {
-  return cast<ShapedType>(getKeys().getType()).getDimSize(2);
+  // q and keys have rows of one length, which q must state and keys need not.
+  return cast<ShapedType>(getQ().getType()).getDimSize(3);
 }
 
 void PagedLogitsOp::getEffects(

@@ -18,7 +18,8 @@ struct ChipRow {
   const char *name;
   unsigned id, waveSize, ldsBytes;
   bool fp8Fnuz, hasScaledMma;
-  unsigned numCus, simdsPerCu, vgprsPerLane, numRecordsBits, loadToLdsWidths;
+  unsigned numCus, simdsPerCu, vgprsPerLane, vgprGranule, maxWavesPerSimd;
+  unsigned numRecordsBits, loadToLdsWidths;
   bool hasTensorDma, hasPermlaneSwap;
 };
 struct ChipMmaRow {
@@ -51,6 +52,8 @@ struct ChipTableReader {
       info.numCus = row.numCus;
       info.simdsPerCu = row.simdsPerCu;
       info.vgprsPerLane = row.vgprsPerLane;
+      info.vgprGranule = row.vgprGranule;
+      info.maxWavesPerSimd = row.maxWavesPerSimd;
       info.numRecordsBits = row.numRecordsBits;
       info.loadToLdsWidths = row.loadToLdsWidths;
       info.hasTensorDma = row.hasTensorDma;
@@ -103,3 +106,15 @@ std::optional<MmaId> TargetInfo::selectMma(StringRef aFormat, StringRef bFormat,
 }
 
 bool TargetInfo::hasMma(MmaId id) const { return llvm::is_contained(mmas, id); }
+
+int64_t TargetInfo::getOccupancy(int64_t vgprs, int64_t groupLdsBytes,
+                                 int64_t wavesPerGroup) const {
+  int64_t allocated =
+      std::max(vgprGranule,
+               (vgprs + vgprGranule - 1) / vgprGranule * vgprGranule);
+  int64_t byRegisters = std::min(maxWavesPerSimd, vgprsPerLane / allocated);
+  if (groupLdsBytes == 0 || wavesPerGroup == 0)
+    return byRegisters;
+  int64_t waves = ldsBytes / groupLdsBytes * wavesPerGroup;
+  return std::min(byRegisters, (waves + simdsPerCu - 1) / simdsPerCu);
+}

@@ -16,7 +16,12 @@ using namespace mlir::pa;
 static DictionaryAttr getKernelInfo(Builder &b, const KernelSpec &spec) {
   SmallVector<Attribute> args, sizes;
   for (const auto &[name, value] : spec.args)
-    args.push_back(b.getStringAttr(name));
+    args.push_back(b.getDictionaryAttr(
+        {b.getNamedAttr("name", b.getStringAttr(name)),
+         b.getNamedAttr("type", TypeAttr::get(value.getType()))}));
+  SmallVector<NamedAttribute> scalars;
+  for (const auto &[name, text] : spec.scalars)
+    scalars.push_back(b.getNamedAttr(name, b.getStringAttr(text)));
   for (const KernelSpec::Size &size : spec.sizes)
     sizes.push_back(b.getDictionaryAttr(
         {b.getNamedAttr("name", b.getStringAttr(size.name)),
@@ -34,6 +39,7 @@ static DictionaryAttr getKernelInfo(Builder &b, const KernelSpec &spec) {
        b.getNamedAttr("grid", strings(spec.gridText)),
        b.getNamedAttr("block_size", b.getI64IntegerAttr(spec.blockSize)),
        b.getNamedAttr("sizes", b.getArrayAttr(sizes)),
+       b.getNamedAttr("scalars", b.getDictionaryAttr(scalars)),
        b.getNamedAttr("preconditions", strings(spec.preconditions))});
 }
 
@@ -58,7 +64,7 @@ KernelBuilder::KernelBuilder(ImplicitLocOpBuilder &host, Operation *op,
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), host.getUnitAttr());
   func.setKnownBlockSizeAttr(
       host.getDenseI32ArrayAttr({static_cast<int32_t>(spec.blockSize), 1, 1}));
-  func->setAttr(kKernelInfoAttrName, getKernelInfo(host, spec));
+  func->setAttr(PADialect::kKernelInfoAttrName, getKernelInfo(host, spec));
   bodyBuilder.setInsertionPointToStart(&func.getBody().front());
 }
 

@@ -8,6 +8,7 @@
 
 #include "LinkCodeObject.h"
 #include "lld/Common/Driver.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -19,6 +20,44 @@ LLD_HAS_DRIVER(elf)
 
 using namespace mlir;
 using namespace mlir::pa;
+
+namespace {
+/// Takes all command-line options out of LLVM's registry for its lifetime. The
+/// linker resets every registered option of the process to its default, also
+/// those of the tool that called us: without this, the output folder that a
+/// user gave would be forgotten after the first kernel.
+class HiddenOptions {
+public:
+  HiddenOptions() {
+    for (llvm::cl::SubCommand *command : llvm::cl::getRegisteredSubcommands())
+      saved.push_back(
+          {command, std::exchange(command->PositionalOpts, {}),
+           std::exchange(command->SinkOpts, {}),
+           std::exchange(command->OptionsMap, decltype(command->OptionsMap)()),
+           std::exchange(command->ConsumeAfterOpt, nullptr)});
+  }
+  ~HiddenOptions() {
+    for (Saved &s : saved) {
+      s.command->PositionalOpts = std::move(s.positional);
+      s.command->SinkOpts = std::move(s.sinks);
+      s.command->OptionsMap = std::move(s.options);
+      s.command->ConsumeAfterOpt = s.consumeAfter;
+    }
+  }
+  HiddenOptions(const HiddenOptions &) = delete;
+  HiddenOptions &operator=(const HiddenOptions &) = delete;
+
+private:
+  struct Saved {
+    llvm::cl::SubCommand *command;
+    decltype(llvm::cl::SubCommand::PositionalOpts) positional;
+    decltype(llvm::cl::SubCommand::SinkOpts) sinks;
+    decltype(llvm::cl::SubCommand::OptionsMap) options;
+    llvm::cl::Option *consumeAfter;
+  };
+  std::vector<Saved> saved;
+};
+} // namespace
 
 FailureOr<SmallVector<char, 0>>
 mlir::pa::linkCodeObject(ArrayRef<char> object,
@@ -52,6 +91,7 @@ mlir::pa::linkCodeObject(ArrayRef<char> object,
   bool hasLinked = false;
   {
     std::lock_guard<std::mutex> lock(linkerMutex);
+    HiddenOptions hidden;
     llvm::raw_string_ostream os(messages);
     const char *args[] = {"ld.lld",           "-shared", "--threads=1",
                           objectPath.c_str(), "-o",      linkedPath.c_str()};

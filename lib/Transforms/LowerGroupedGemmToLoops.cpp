@@ -76,11 +76,10 @@ static bool isFp4B(GroupedGemmOp op) {
   return isFp4A(op) || op.getFormat() == GemmFormat::a8w4;
 }
 
-/// Puts `offset`, counted in elements inside the last two dimensions of
-/// `memref`, which are contiguous, back into two indices.
-static SmallVector<Value> splitOffset(ImplicitLocOpBuilder &b, Value memref,
-                                      Value outer, Value offset) {
-  int64_t columns = cast<MemRefType>(memref.getType()).getDimSize(2);
+/// Puts `offset`, counted in elements inside the last two dimensions of an
+/// operand, which are contiguous with rows of `columns`, back into two indices.
+static SmallVector<Value> splitOffset(ImplicitLocOpBuilder &b, Value outer,
+                                      Value offset, int64_t columns) {
   return {outer, div(b, offset, columns), rem(b, offset, columns)};
 }
 
@@ -91,23 +90,23 @@ Value GemmRowBuilder::loadA(Value element) {
 }
 
 Value GemmRowBuilder::loadB(Value n, Value element) {
-  Value b0 = op.getB();
-  auto type = cast<MemRefType>(b0.getType());
+  Value weights = op.getB();
   Value column = isFp4B(op) ? div(b, element, 2) : element;
   SmallVector<Value> indices = {group, n, column};
   if (op.getWeightLayout() == WeightLayout::shuffled_16x16) {
     // The layout is one of bytes: pieces of 16 rows by 16 bytes.
-    int64_t elementBytes = type.getElementTypeBitWidth() / 8;
-    int64_t piece = 16 / elementBytes;
-    Value offset = mul(b, div(b, n, 16), 16 * type.getDimSize(2));
+    auto type = cast<MemRefType>(weights.getType());
+    int64_t piece = 128 / type.getElementTypeBitWidth();
+    int64_t columns = isFp4B(op) ? op.getK() / 2 : op.getK();
+    Value offset = mul(b, div(b, n, 16), 16 * columns);
     offset = add(b, offset, mul(b, div(b, column, piece), 16 * piece));
     offset = add(b, offset, mul(b, rem(b, n, 16), piece));
     offset = add(b, offset, rem(b, column, piece));
-    indices = splitOffset(b, b0, group, offset);
+    indices = splitOffset(b, group, offset, columns);
   }
   if (isFp4B(op))
-    return loadFp4(b, b0, indices, element);
-  return loadFloat(b, b0, indices);
+    return loadFp4(b, weights, indices, element);
+  return loadFloat(b, weights, indices);
 }
 
 /// The scale of A for the block of `element`: an E8M0 code or an f32.
@@ -144,7 +143,7 @@ Value GemmRowBuilder::loadScaleB(Value n, Value element) {
       offset = add(b, offset, mul(b, div(b, rem(b, column, 8), 4), 2));
       offset = add(b, offset, div(b, rem(b, n, 32), 16));
     }
-    indices = splitOffset(b, scales, group, offset);
+    indices = splitOffset(b, group, offset, columns);
   }
   if (isE8M0(kind))
     return loadCode(b, scales, indices);

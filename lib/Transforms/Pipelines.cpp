@@ -70,7 +70,7 @@ void mlir::pa::buildLowerToBinaryPipeline(OpPassManager &pm,
                                           const LoweringOptions &options) {
   buildLowerToRocdlPipeline(pm, options);
   pm.addPass(
-      createPASerialize({options.abi, options.optLevel, options.dumpDir}));
+      createPASerialize({options.abi, options.optLevel, options.keepText}));
 }
 
 void mlir::pa::registerPipelines() {

@@ -19,9 +19,6 @@
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 namespace mlir::pa {
 #define GEN_PASS_DEF_PASERIALIZE
@@ -164,17 +161,20 @@ struct SerializePass : public pa::impl::PASerializeBase<SerializePass> {
     if (!binary)
       return module.emitError()
              << "has no code object for " << target.getName();
-    if (failed(dump(module, target, "ll", serializer.ir)) ||
-        failed(dump(module, target, "s", serializer.isa)))
-      return failure();
 
+    SmallVector<NamedAttribute> properties{
+        b.getNamedAttr("O", b.getI32IntegerAttr(static_cast<int>(optLevel)))};
+    if (keepText) {
+      properties.push_back(
+          b.getNamedAttr("llvm", b.getStringAttr(serializer.ir)));
+      properties.push_back(
+          b.getNamedAttr("isa", b.getStringAttr(serializer.isa)));
+    }
     gpu::KernelTableAttr kernels = getKernels(module, *binary);
     auto object = gpu::ObjectAttr::get(
         rocdlTarget, gpu::CompilationTarget::Binary,
         b.getStringAttr(StringRef(binary->data(), binary->size())),
-        b.getDictionaryAttr({b.getNamedAttr(
-            "O", b.getI32IntegerAttr(static_cast<int>(optLevel)))}),
-        kernels);
+        b.getDictionaryAttr(properties), kernels);
     gpu::BinaryOp::create(b, module.getLoc(), module.getName(),
                           /*offloadingHandler=*/Attribute(),
                           ArrayRef<Attribute>{object});
@@ -191,29 +191,14 @@ struct SerializePass : public pa::impl::PASerializeBase<SerializePass> {
     SmallVector<gpu::KernelMetadataAttr> kernels;
     for (gpu::KernelMetadataAttr kernel : table) {
       auto func = module.lookupSymbol(kernel.getName());
-      if (Attribute info = func ? func->getAttr(kKernelInfoAttrName) : nullptr)
+      if (Attribute info =
+              func ? func->getAttr(PADialect::kKernelInfoAttrName) : nullptr)
         kernel = kernel.appendMetadata({NamedAttribute(
-            StringAttr::get(&getContext(), kKernelInfoAttrName), info)});
+            StringAttr::get(&getContext(), PADialect::kKernelInfoAttrName),
+            info)});
       kernels.push_back(kernel);
     }
     return gpu::KernelTableAttr::get(&getContext(), kernels);
-  }
-
-  LogicalResult dump(gpu::GPUModuleOp module, const TargetInfo &target,
-                     StringRef extension, StringRef text) {
-    if (dumpDir.empty())
-      return success();
-    SmallString<128> path(dumpDir);
-    llvm::sys::path::append(path, module.getName() + "." + target.getName() +
-                                      "." + extension);
-    std::error_code error;
-    llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_None);
-    if (error)
-      return module.emitError()
-             << "cannot write " << path << ": " << error.message();
-    file.os() << text;
-    file.keep();
-    return success();
   }
 };
 

@@ -40,6 +40,9 @@ struct KernelSpec {
     int64_t dim;
   };
   SmallVector<Size> sizes;
+  /// Scalar arguments that the host computes: name and value as text in the
+  /// named sizes.
+  SmallVector<std::pair<std::string, std::string>> scalars;
   /// What the launch has to guarantee, as text in the named sizes.
   SmallVector<std::string> preconditions;
 };
@@ -77,9 +80,6 @@ const TargetInfo *getTargetOrError(Operation *op);
 
 /// Compute units to fill: those of the chip, or as the target attribute says.
 int64_t getNumCus(Operation *op, const TargetInfo &target);
-
-/// Name of the dictionary on a kernel from which the manifest is made.
-constexpr StringLiteral kKernelInfoAttrName = "pa.kernel";
 
 /// One function for each operator: replaces it by the launch of a kernel. The
 /// op has passed `checkLegalForTarget` and carries its configuration.

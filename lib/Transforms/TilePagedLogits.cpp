@@ -569,6 +569,7 @@ LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
   Value one = host.create<arith::ConstantIndexOp>(1);
   Value batch = dim(op.getQ(), 0);
   Value splits;
+  std::string splitsText = std::to_string(config.getSplits());
   if (config.getSplits() > 0) {
     splits = host.create<arith::ConstantIndexOp>(config.getSplits());
   } else {
@@ -583,6 +584,9 @@ LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
         host.create<arith::ConstantIndexOp>(config.getChunk()));
     splits = host.create<arith::MaxUIOp>(
         one, host.create<arith::MinUIOp>(wanted, chunks));
+    splitsText = "max(1, min(ceildiv(" + std::to_string(slots) +
+                 ", max(B, 1)), ceildiv(C, " +
+                 std::to_string(config.getChunk()) + ")))";
   }
 
   KernelSpec spec;
@@ -602,6 +606,7 @@ LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
   spec.args.push_back({"logits", op.getLogits()});
   spec.args.push_back({"num_splits", splits});
   spec.sizes = {{"B", "q", 0}, {"W", "block_table", 1}, {"C", "logits", 1}};
+  spec.scalars = {{"num_splits", splitsText}};
   spec.preconditions = {
       "context_lens[b] <= W * " + std::to_string(op.getPageSize()),
       "key_scales >= 0",

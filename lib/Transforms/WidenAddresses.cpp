@@ -232,50 +232,80 @@ static std::optional<unsigned> getArgument(Value memref) {
   return arg.getArgNumber();
 }
 
+/// The memref that an access uses.
+static Value getAccessedMemref(Operation *op) {
+  if (auto load = dyn_cast<memref::LoadOp>(op))
+    return load.getMemref();
+  if (auto load = dyn_cast<vector::LoadOp>(op))
+    return load.getBase();
+  if (auto store = dyn_cast<memref::StoreOp>(op))
+    return store.getMemref();
+  if (auto store = dyn_cast<vector::StoreOp>(op))
+    return store.getBase();
+  return {};
+}
+
+namespace {
+/// Accesses to one argument that have one form, for the manifest.
+struct AccessRecord {
+  StringRef arg, kind;
+  AddressAttr first;
+  int64_t maxOffset, count;
+};
+} // namespace
+
 /// Writes the accesses of the kernel into its dictionary, for the manifest, and
 /// the forms into its name: two kernels that differ in an address form never
 /// share a symbol.
 static LogicalResult recordForms(gpu::GPUFuncOp func) {
-  auto info = func->getAttrOfType<DictionaryAttr>(kKernelInfoAttrName);
-  if (!info)
+  auto info =
+      func->getAttrOfType<DictionaryAttr>(PADialect::kKernelInfoAttrName);
+  if (!info || info.contains("accesses"))
     return success();
   Builder b(func.getContext());
-  auto names = info.getAs<ArrayAttr>("args");
-  std::string letters;
-  SmallVector<Attribute> records;
+  auto args = info.getAs<ArrayAttr>("args");
+  SmallVector<AccessRecord> records;
   func.walk([&](Operation *op) {
     auto form = op->getAttrOfType<AddressAttr>(PADialect::kAddressAttrName);
-    if (!form)
+    Value memref = form ? getAccessedMemref(op) : Value();
+    if (!memref)
       return;
-    Value memref;
-    bool isStore = false;
-    if (auto load = dyn_cast<memref::LoadOp>(op))
-      memref = load.getMemref();
-    else if (auto load = dyn_cast<vector::LoadOp>(op))
-      memref = load.getBase();
-    else if (auto store = dyn_cast<memref::StoreOp>(op))
-      memref = store.getMemref(), isStore = true;
-    else if (auto store = dyn_cast<vector::StoreOp>(op))
-      memref = store.getBase(), isStore = true;
-    StringRef name = stringifyAddressForm(form.getForm());
-    if (letters.empty() || letters.back() != name.front())
-      letters += name.front();
-    std::optional<unsigned> arg = memref ? getArgument(memref) : std::nullopt;
-    Attribute argName = b.getStringAttr("");
-    if (arg && names && *arg < names.size())
-      argName = names[*arg];
-    records.push_back(b.getDictionaryAttr(
-        {b.getNamedAttr("arg", argName),
-         b.getNamedAttr("form", b.getStringAttr(name)),
-         b.getNamedAttr("kind", b.getStringAttr(isStore ? "store" : "load")),
-         b.getNamedAttr("max_offset", b.getI64IntegerAttr(form.getMaxOffset())),
-         b.getNamedAttr("reason", b.getStringAttr(form.getReason()))}));
+    StringRef argName;
+    std::optional<unsigned> arg = getArgument(memref);
+    if (arg && args && *arg < args.size())
+      if (auto name =
+              cast<DictionaryAttr>(args[*arg]).getAs<StringAttr>("name"))
+        argName = name;
+    StringRef kind =
+        isa<memref::StoreOp, vector::StoreOp>(op) ? "store" : "load";
+    auto *record = llvm::find_if(records, [&](const AccessRecord &r) {
+      return r.arg == argName && r.kind == kind &&
+             r.first.getForm() == form.getForm();
+    });
+    if (record == records.end())
+      record = &records.emplace_back(
+          AccessRecord{argName, kind, form, form.getMaxOffset(), 0});
+    record->maxOffset = std::max(record->maxOffset, form.getMaxOffset());
+    ++record->count;
   });
-  if (info.contains("accesses"))
-    return success();
+
+  std::string letters;
+  SmallVector<Attribute> attrs;
+  for (const AccessRecord &record : records) {
+    StringRef form = stringifyAddressForm(record.first.getForm());
+    letters += form.front();
+    attrs.push_back(b.getDictionaryAttr(
+        {b.getNamedAttr("arg", b.getStringAttr(record.arg)),
+         b.getNamedAttr("kind", b.getStringAttr(record.kind)),
+         b.getNamedAttr("form", b.getStringAttr(form)),
+         b.getNamedAttr("max_offset", b.getI64IntegerAttr(record.maxOffset)),
+         b.getNamedAttr("count", b.getI64IntegerAttr(record.count)),
+         b.getNamedAttr("reason", b.getStringAttr(record.first.getReason()))}));
+  }
   NamedAttrList list(info);
-  list.append("accesses", b.getArrayAttr(records));
-  func->setAttr(kKernelInfoAttrName, list.getDictionary(func.getContext()));
+  list.append("accesses", b.getArrayAttr(attrs));
+  func->setAttr(PADialect::kKernelInfoAttrName,
+                list.getDictionary(func.getContext()));
 
   auto module = func->getParentOfType<ModuleOp>();
   StringAttr newName = b.getStringAttr(func.getName() + "__" + letters);

@@ -132,16 +132,23 @@ class Case:
         found["logits"] = view
         return {"arrays": found, "whole": whole, "store": store}
 
+    def unknown(self, operand: str, array) -> tuple:
+        """Dimensions of unknown size: all but those that must be known, which
+        the op takes from q and keys."""
+        if not self.dynamic:
+            return ()
+        known = {"q": (1, 2, 3), "keys": (1,)}.get(operand, ())
+        return tuple(d for d in range(array.ndim) if d not in known)
+
     def function(self) -> str:
         arrays = self.operands["arrays"]
         element = MLIR_TYPES[self.fmt]
-        leading = (0,) if self.dynamic else ()
-        types = {
-            name: loops.memref_type(
-                array, element if name in ("q", "keys") else "", leading
-            )
-            for name, array in arrays.items()
-        }
+        types = {}
+        for name, array in arrays.items():
+            kind = element if name in ("q", "keys") else ""
+            if self.dynamic and array.dtype == np.uint8 and "scales" in name:
+                kind = "f8E8M0FNU"
+            types[name] = loops.memref_type(array, kind, self.unknown(name, array))
         arguments = ", ".join(f"%{name}: {kind}" for name, kind in types.items())
         words = {"q": "queries", "logits": "outs"}
         operands = " ".join(
@@ -182,7 +189,16 @@ def make_cases():
         yield Case(f"dim_{dim}", dim=dim, lens=(19,), queries=1)
         yield Case(f"dim_{dim}_mxfp4", dim=dim, fmt="mxfp4", lens=(19,), queries=8)
     yield Case("heads_128", heads=128, lens=(20,), queries=2)
-    yield Case("dynamic_extents", dynamic=True, page=8, page_slack=4)
+    for fmt in MLIR_TYPES:
+        for layout in ("linear", "tiled"):
+            yield Case(
+                f"dynamic_{fmt}_{layout}",
+                dynamic=True,
+                page=8,
+                page_slack=4,
+                fmt=fmt,
+                layout=layout,
+            )
     yield Case("random_fn", random=True, heads=64, dim=128, lens=(50, 17))
     yield Case("random_fnuz", random=True, fmt="e4m3fnuz", heads=32, lens=(50, 17))
     # Exponents of query and key combine: 2^-127 times 2^127 is 1.

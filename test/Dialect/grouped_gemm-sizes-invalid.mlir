@@ -535,3 +535,30 @@ func.func @grouped_gemm_c11_1x128_scales_of_b(%a: memref<64x640xf8E4M3FN>,
      b_scale = #pa.scale<f32_1x128>}
   return
 }
+
+// -----
+
+// K gives the length of the rows of b where its type does not.
+func.func @grouped_gemm_c9_shuffled_rows_of_unknown_length(%a: memref<64x48xf8E4M3FN>,
+    %b: memref<1x16x?xf8E4M3FN>, %c: memref<64x16xbf16>) {
+  // expected-error @below {{shuffled weights need N to be a multiple of 16 and rows of a multiple of 32 bytes, found N = 16 and rows of 48 bytes}}
+  pa.grouped_gemm a(%a : memref<64x48xf8E4M3FN>) b(%b : memref<1x16x?xf8E4M3FN>)
+    outs(%c : memref<64x16xbf16>)
+    {format = #pa.gemm_format<a8w8>,
+     weight_layout = #pa.weight_layout<shuffled_16x16>}
+  return
+}
+
+// -----
+
+func.func @grouped_gemm_c9_shuffled_rows_apart(%a: memref<64x64xf8E4M3FN>,
+    %b: memref<1x16x?xf8E4M3FN, strided<[2048, 128, 1]>>,
+    %c: memref<64x16xbf16>) {
+  // expected-error @below {{shuffled weights must be contiguous inside an expert}}
+  pa.grouped_gemm a(%a : memref<64x64xf8E4M3FN>)
+    b(%b : memref<1x16x?xf8E4M3FN, strided<[2048, 128, 1]>>)
+    outs(%c : memref<64x16xbf16>)
+    {format = #pa.gemm_format<a8w8>,
+     weight_layout = #pa.weight_layout<shuffled_16x16>}
+  return
+}

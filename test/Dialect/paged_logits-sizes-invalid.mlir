@@ -516,3 +516,20 @@ func.func @paged_logits_c10_splits_negative(%q: memref<2x4x64x128xf8E4M3FN>,
     {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 4, splits = -1, query = lds>}
   return
 }
+
+// -----
+
+// q gives the length of a key where the type of the keys does not.
+func.func @paged_logits_c8_slots_of_unknown_length_apart(
+    %q: memref<2x1x16x64xf8E4M3FN>,
+    %keys: memref<?x64x?xf8E4M3FN, strided<[8448, 128, 1]>>,
+    %scales: memref<?x64xf32>, %w: memref<2x16xf32>, %table: memref<2x16xi32>,
+    %lens: memref<2xi32>, %logits: memref<2x1024xf32>) {
+  // expected-error @below {{layout tiled needs a stride of 64 between the slots of a page, found 128}}
+  pa.paged_logits queries(%q : memref<2x1x16x64xf8E4M3FN>)
+    keys(%keys : memref<?x64x?xf8E4M3FN, strided<[8448, 128, 1]>>)
+    key_scales(%scales : memref<?x64xf32>) weights(%w : memref<2x16xf32>)
+    block_table(%table : memref<2x16xi32>) context_lens(%lens : memref<2xi32>)
+    outs(%logits : memref<2x1024xf32>) {layout = #pa.layout<tiled>}
+  return
+}

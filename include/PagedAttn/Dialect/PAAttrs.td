@@ -117,9 +117,10 @@ def PA_ActivationAttr : PA_Attr<"Activation", "activation"> {
     p is, with L = `limit` and +inf where it is absent or 0:
 
     * `silu`: `min(g, L) * sigmoid(min(g, L)) * clamp(u, -L, L)`;
-    * `swiglu`: with g and u limited likewise, L = 7 where absent:
+    * `swiglu`: with g and u limited likewise, but L = 7 where absent or 0:
       `g * sigmoid(1.702 * g) * (u + 1)`;
-    * `situv2`: `beta * tanh(g / beta) * sigmoid(g) * linear_beta * tanh(u / linear_beta)`.
+    * `situv2`: `beta * tanh(g / beta) * sigmoid(g) * linear_beta * tanh(u / linear_beta)`,
+      with 1 for a beta that is absent.
 
     Example: `#pa.activation<silu, limit = 7.0 : f64>`.
   }];

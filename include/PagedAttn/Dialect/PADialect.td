@@ -50,6 +50,8 @@ def PA_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kTargetAttrName = "pa.target";
     /// Form of a global access, set by `pa-annotate-address-form`.
     static constexpr ::llvm::StringLiteral kAddressAttrName = "pa.address";
+    /// Dictionary on a kernel from which the manifest is made.
+    static constexpr ::llvm::StringLiteral kKernelInfoAttrName = "pa.kernel";
 
     void registerAttributes();
   }];

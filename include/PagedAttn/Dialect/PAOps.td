@@ -219,9 +219,15 @@ def PA_GroupedGemmOp : PA_DestinationOp<"grouped_gemm"> {
     it touches. A column count K of any multiple of the scale block is computed
     whole.
 
+    Offsets are cut to the rows of `c`. A row whose id in `row_ids` is not a row
+    of `a` is not touched either.
+
     With `c_scales` the result is requantised in blocks of 32 output columns:
     the E8M0 code is the least power of two not below `amax / max` (448 for
-    f8E4M3FN, 240 for f8E4M3FNUZ, 6 for mxfp4 in i8).
+    f8E4M3FN, 240 for f8E4M3FNUZ, 6 for mxfp4 in i8), at least code 0, and an
+    element is the nearest to its value over that scale, ties to even, saturating.
+    An infinite amax counts as the largest f32; a NaN in a block gives it the code
+    255, whatever its elements.
 
     Example:
 

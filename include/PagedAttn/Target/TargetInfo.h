@@ -39,6 +39,9 @@ public:
   int64_t numCus, simdsPerCu;
   /// Registers of one lane of a SIMD, to be shared by the waves on it.
   int64_t vgprsPerLane;
+  /// Registers are given to waves in multiples of this.
+  int64_t vgprGranule;
+  int64_t maxWavesPerSimd;
   /// Bits of the size field of a buffer resource.
   int64_t numRecordsBits;
   bool hasTensorDma;
@@ -48,6 +51,11 @@ public:
   bool canLoadToLds(int64_t bytes) const {
     return bytes > 0 && bytes < 32 && (loadToLdsWidths >> bytes) & 1;
   }
+
+  /// Waves that share a SIMD, by registers of a lane, accumulation registers
+  /// included, and by the LDS bytes of a workgroup of so many waves.
+  int64_t getOccupancy(int64_t vgprs, int64_t groupLdsBytes,
+                       int64_t wavesPerGroup) const;
 
   /// Matrix instructions, in order of preference among equal formats.
   ArrayRef<MmaId> getMmas() const { return mmas; }

@@ -31,6 +31,10 @@ class Chip<string name, int id> {
   bits<32> SimdsPerCu = 4;
   // Registers of one SIMD lane, accumulation registers included.
   bits<32> VgprsPerLane = 512;
+  // Registers are given to waves in multiples of this; at most so many waves
+  // share a SIMD.
+  bits<32> VgprGranule = 8;
+  bits<32> MaxWavesPerSimd = 8;
   // Bits of num_records of a buffer resource. The offset has 32 on every chip.
   bits<32> NumRecordsBits = 32;
   // Widths in bytes of a copy from global memory to LDS by buffer or global
@@ -60,6 +64,8 @@ def GFX1250 : Chip<"gfx1250", 2> {
   let LdsBytes = 327680;
   let HasScaledMma = 1;
   let VgprsPerLane = 1024;
+  let VgprGranule = 16;
+  let MaxWavesPerSimd = 16;
   let NumRecordsBits = 45;
   let HasTensorDma = 1;
 }
@@ -110,7 +116,8 @@ def ChipTable : GenericTable {
   let FilterClass = "Chip";
   let CppTypeName = "ChipRow";
   let Fields = ["Name", "Id", "WaveSize", "LdsBytes", "Fp8Fnuz", "HasScaledMma",
-                "NumCus", "SimdsPerCu", "VgprsPerLane", "NumRecordsBits",
+                "NumCus", "SimdsPerCu", "VgprsPerLane", "VgprGranule",
+                "MaxWavesPerSimd", "NumRecordsBits",
                 "LoadToLdsWidths", "HasTensorDma", "HasPermlaneSwap"];
 }
 

@@ -199,8 +199,8 @@ def PASerialize : Pass<"pa-serialize", "::mlir::ModuleOp"> {
     Option<"abi", "abi", "int64_t", "600",
            "code object version times 100: 500 or 600">,
     Option<"optLevel", "opt-level", "int64_t", "3", "0 to 3">,
-    Option<"dumpDir", "dump-dir", "std::string", "\"\"",
-           "also write NAME.CHIP.ll and NAME.CHIP.s of each module here">
+    Option<"keepText", "keep-text", "bool", "false",
+           "keep LLVM IR and assembly in the properties of the object">
   ];
   let dependentDialects = ["::mlir::gpu::GPUDialect",
                            "::mlir::LLVM::LLVMDialect",

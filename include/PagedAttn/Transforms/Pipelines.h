@@ -41,9 +41,10 @@ struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
                       llvm::cl::init(600)};
   Option<int64_t> optLevel{*this, "opt-level", llvm::cl::desc("0 to 3"),
                            llvm::cl::init(3)};
-  Option<std::string> dumpDir{
-      *this, "dump-dir",
-      llvm::cl::desc("also write LLVM IR and assembly of each kernel here")};
+  Option<bool> keepText{
+      *this, "keep-text",
+      llvm::cl::desc("keep LLVM IR and assembly in the properties of objects"),
+      llvm::cl::init(false)};
 };
 
 /// Ops of the dialect, on tensors or memrefs, to kernels in `gpu.module`s with

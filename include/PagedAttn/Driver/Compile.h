@@ -1,0 +1,47 @@
+//===- Compile.h - From a module to code objects ---------------------*- C++
+//-*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PAGEDATTN_DRIVER_COMPILE_H
+#define PAGEDATTN_DRIVER_COMPILE_H
+
+#include "PagedAttn/Transforms/Pipelines.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::pa {
+
+/// One code object and what is known of its kernels.
+struct CodeObject {
+  /// Name of the gpu.binary and chip, which name the files: NAME.CHIP.co.
+  std::string name, chip;
+  /// The ELF file.
+  std::string elf;
+  /// LLVM IR and assembly, empty unless `LoweringOptions::keepText`.
+  std::string llvmIr, isa;
+  /// Manifest entries of the kernels.
+  llvm::json::Array kernels;
+};
+
+/// The code objects of one chip.
+struct CompiledModule {
+  std::vector<CodeObject> objects;
+  /// The lowered module as text, with the objects' bytes left out.
+  std::string mlir;
+};
+
+/// Compiles a copy of `module` for the chip in `options`. Says what is wrong as
+/// diagnostics of the context. A module without an op to compile is an error.
+FailureOr<CompiledModule> compileModule(ModuleOp module,
+                                        const LoweringOptions &options);
+
+/// The manifest of a set of code objects, as docs/manifest.md describes it.
+llvm::json::Value makeManifest(ArrayRef<CompiledModule> modules);
+
+} // namespace mlir::pa
+
+#endif // PAGEDATTN_DRIVER_COMPILE_H

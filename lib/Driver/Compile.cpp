@@ -1,0 +1,62 @@
+//===- Compile.cpp - From a module to code objects -------------------*- C++
+//-*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PagedAttn/Driver/Compile.h"
+#include "Manifest.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Config/llvm-config.h"
+
+using namespace mlir;
+using namespace mlir::pa;
+namespace json = llvm::json;
+
+FailureOr<CompiledModule>
+mlir::pa::compileModule(ModuleOp module, const LoweringOptions &options) {
+  OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
+  PassManager pm(module.getContext());
+  buildLowerToBinaryPipeline(pm, options);
+  if (failed(pm.run(*copy)))
+    return failure();
+
+  CompiledModule result;
+  for (auto binary : copy->getOps<gpu::BinaryOp>()) {
+    auto object = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
+    CodeObject code;
+    code.name = binary.getName();
+    code.chip = options.chip;
+    code.elf = object.getObject().getValue();
+    auto getText = [&](StringRef name) {
+      auto text = object.getProperties().getAs<StringAttr>(name);
+      return text ? text.str() : std::string();
+    };
+    code.llvmIr = getText("llvm");
+    code.isa = getText("isa");
+    if (gpu::KernelTableAttr kernels = object.getKernels())
+      for (gpu::KernelMetadataAttr kernel : kernels)
+        code.kernels.push_back(
+            makeKernelEntry(kernel, code.chip, code.name, code.elf.size()));
+    result.objects.push_back(std::move(code));
+  }
+  if (result.objects.empty())
+    return module.emitError()
+           << "has no op that becomes a kernel for " << StringRef(options.chip);
+  llvm::raw_string_ostream os(result.mlir);
+  copy->print(os, OpPrintingFlags().elideLargeResourceString());
+  return result;
+}
+
+json::Value mlir::pa::makeManifest(ArrayRef<CompiledModule> modules) {
+  json::Array kernels;
+  for (const CompiledModule &module : modules)
+    for (const CodeObject &object : module.objects)
+      for (const json::Value &kernel : object.kernels)
+        kernels.push_back(kernel);
+  return json::Object{{"manifest_version", 1},
+                      {"llvm_version", LLVM_VERSION_STRING},
+                      {"kernels", std::move(kernels)}};
+}

@@ -1,0 +1,222 @@
+//===- pa-compile.cpp - Compile ops to code objects ------------------*- C++
+//-*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PagedAttn/Driver/Compile.h"
+#include "PagedAttn/InitAll.h"
+#include "PagedAttn/Target/TargetInfo.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace mlir::pa;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("pa-compile options");
+static cl::opt<std::string> inputPath(cl::Positional, cl::Required,
+                                      cl::desc("<input .mlir, or ->"),
+                                      cl::cat(category));
+static cl::list<std::string>
+    chips("chip", cl::CommaSeparated,
+          cl::desc("chips to compile for, for example gfx942,gfx950"),
+          cl::cat(category));
+static cl::opt<std::string> outputDir("o", cl::desc("output folder"),
+                                      cl::value_desc("dir"), cl::init("."),
+                                      cl::cat(category));
+static cl::list<std::string>
+    emit("emit", cl::CommaSeparated,
+         cl::desc("further files of each code object: s, ll, mlir"),
+         cl::cat(category));
+static cl::opt<std::string>
+    options("options",
+            cl::desc("options of the pa-lower-to-binary pipeline, for example "
+                     "\"num-cus=80 force-address-form=global\""),
+            cl::cat(category));
+static cl::opt<bool> report("report", cl::desc("print a line for each kernel"),
+                            cl::cat(category));
+
+namespace {
+/// Files that are written together or not at all.
+class OutputFiles {
+public:
+  ~OutputFiles() {
+    if (!isKept)
+      for (const std::string &path : written)
+        llvm::sys::fs::remove(path);
+  }
+
+  LogicalResult write(const Twine &name, StringRef text) {
+    llvm::SmallString<128> path(outputDir);
+    llvm::sys::path::append(path, name);
+    std::error_code error;
+    llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_None);
+    if (!error) {
+      file.os() << text;
+      file.os().flush();
+      error = file.os().error();
+      file.os().clear_error();
+    }
+    if (error) {
+      llvm::errs() << "error: cannot write " << path << ": " << error.message()
+                   << "\n";
+      return failure();
+    }
+    file.keep();
+    written.push_back(std::string(path));
+    return success();
+  }
+
+  void keep() { isKept = true; }
+
+private:
+  std::vector<std::string> written;
+  bool isKept = false;
+};
+} // namespace
+
+static LogicalResult checkArguments() {
+  for (const std::string &kind : emit)
+    if (kind != "s" && kind != "ll" && kind != "mlir") {
+      llvm::errs() << "error: --emit takes s, ll and mlir, found '" << kind
+                   << "'\n";
+      return failure();
+    }
+  if (chips.empty()) {
+    llvm::errs() << "error: --chip is missing, known chips are "
+                 << TargetInfo::knownChips() << "\n";
+    return failure();
+  }
+  for (const std::string &chip : chips)
+    if (!TargetInfo::lookup(chip)) {
+      llvm::errs() << "error: unknown chip '" << chip << "', known chips are "
+                   << TargetInfo::knownChips() << "\n";
+      return failure();
+    }
+  return success();
+}
+
+static LogicalResult writeAll(ArrayRef<CompiledModule> modules,
+                              StringRef stem) {
+  if (std::error_code error = llvm::sys::fs::create_directories(outputDir)) {
+    llvm::errs() << "error: cannot make the folder " << outputDir << ": "
+                 << error.message() << "\n";
+    return failure();
+  }
+  OutputFiles files;
+  for (const CompiledModule &module : modules) {
+    for (const CodeObject &object : module.objects) {
+      std::string base = object.name + "." + object.chip;
+      if (failed(files.write(base + ".co", object.elf)) ||
+          (llvm::is_contained(emit, "s") &&
+           failed(files.write(base + ".s", object.isa))) ||
+          (llvm::is_contained(emit, "ll") &&
+           failed(files.write(base + ".ll", object.llvmIr))))
+        return failure();
+    }
+    if (llvm::is_contained(emit, "mlir") &&
+        failed(files.write(stem + "." + module.objects.front().chip + ".mlir",
+                           module.mlir)))
+      return failure();
+  }
+  std::string manifest;
+  llvm::raw_string_ostream os(manifest);
+  os << llvm::formatv("{0:2}", makeManifest(modules)) << "\n";
+  if (failed(files.write("manifest.json", manifest)))
+    return failure();
+  files.keep();
+  return success();
+}
+
+/// One line for each kernel: chip, symbol, size of the file, registers, LDS,
+/// spills, and the address form of each kind of access.
+static void printReport(ArrayRef<CompiledModule> modules) {
+  for (const CompiledModule &module : modules)
+    for (const CodeObject &object : module.objects)
+      for (const llvm::json::Value &value : object.kernels) {
+        const llvm::json::Object &kernel = *value.getAsObject();
+        auto number = [](const llvm::json::Object &o, StringRef name) {
+          return o.getInteger(name).value_or(0);
+        };
+        const auto &registers = *kernel.getObject("registers");
+        const auto &spills = *kernel.getObject("spills");
+        llvm::outs() << object.chip << " "
+                     << kernel.getString("symbol").value_or("") << ": "
+                     << object.elf.size() << " bytes, "
+                     << number(registers, "vgprs") << " VGPRs, "
+                     << number(registers, "sgprs") << " SGPRs, "
+                     << number(kernel, "lds_bytes") << " bytes LDS, "
+                     << number(spills, "vgprs") + number(spills, "sgprs")
+                     << " spills; address forms:";
+        if (const auto *accesses = kernel.getArray("accesses"))
+          for (const llvm::json::Value &access : *accesses) {
+            const llvm::json::Object &o = *access.getAsObject();
+            llvm::outs() << " " << o.getString("operand").value_or("") << "="
+                         << o.getString("form").value_or("");
+          }
+        llvm::outs() << "\n";
+      }
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "Compiles the ops of a module to code objects\n\n"
+      "Writes, for each kernel and chip, NAME.CHIP.co, and one manifest.json "
+      "with all\nthat a launch has to know.\n");
+  if (failed(checkArguments()))
+    return 1;
+
+  DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::pa::registerAllDialects(registry);
+  MLIRContext context(registry);
+
+  std::string message;
+  auto file = openInputFile(inputPath, &message);
+  if (!file) {
+    llvm::errs() << "error: " << message << "\n";
+    return 1;
+  }
+  llvm::SourceMgr sourceMgr;
+  sourceMgr.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(sourceMgr, &context);
+  context.printOpOnDiagnostic(false);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sourceMgr, &context);
+  if (!module)
+    return 1;
+
+  std::vector<CompiledModule> modules;
+  for (const std::string &chip : chips) {
+    LoweringOptions lowering;
+    if (failed(lowering.parseFromString(options, llvm::errs())))
+      return 1;
+    lowering.chip = chip;
+    lowering.keepText = !emit.empty();
+    FailureOr<CompiledModule> compiled = compileModule(*module, lowering);
+    if (failed(compiled))
+      return 1;
+    modules.push_back(std::move(*compiled));
+  }
+  StringRef stem =
+      inputPath == "-" ? "stdin" : llvm::sys::path::stem(inputPath);
+  if (failed(writeAll(modules, stem)))
+    return 1;
+  if (report)
+    printReport(modules);
+  return 0;
+}
