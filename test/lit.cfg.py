@@ -5,7 +5,7 @@ import lit.formats
 
 config.name = "PagedAttn"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir", ".test", ".s", ".ll"]
+config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "fixtures", "Consumer", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.pa_build_dir, "test")
@@ -42,8 +42,10 @@ for tool in ["FileCheck", "not", "count", "split-file"]:
     add_tool(tool, os.path.join(config.llvm_tools_dir, tool))
 for tool in [
     "clang",
+    "ld.lld",
     "llc",
     "llvm-mc",
+    "llvm-mca",
     "llvm-objdump",
     "llvm-readelf",
     "llvm-nm",
@@ -61,6 +63,7 @@ for name, value in [
     ("%pa_include", os.path.join(config.pa_source_dir, "include")),
     ("%pa_src", config.pa_source_dir),
     ("%pa_build", config.pa_build_dir),
+    ("%llvm_tools", config.llvm_tools_dir),
     ("%mlir_include", os.path.join(config.llvm_tools_dir, "..", "include")),
     ("%mlir_lib", os.path.join(config.llvm_tools_dir, "..", "lib")),
     ("%python", config.python),
