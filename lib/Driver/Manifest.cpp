@@ -48,7 +48,7 @@ static void addArgs(DictionaryAttr arg, int64_t &offset, json::Array &args) {
   Type type = typeAttr ? typeAttr.getValue() : Type();
   auto add = [&](const std::string &field, StringRef kind) {
     args.push_back(json::Object{{"name", field},
-                                {"kind", kind},
+                                {"kind", kind.str()},
                                 {"bytes", kBytes},
                                 {"offset", offset}});
     offset += kBytes;
@@ -79,7 +79,7 @@ json::Object mlir::pa::makeKernelEntry(gpu::KernelMetadataAttr kernel,
   int64_t waveSize = getInt(elf, "wavefront_size");
   json::Object entry{
       {"symbol", kernel.getName().str()},
-      {"chip", chip},
+      {"chip", chip.str()},
       {"file", (objectName + "." + chip + ".co").str()},
       {"file_bytes", static_cast<int64_t>(elfBytes)},
       {"wave_size", waveSize},

@@ -185,7 +185,7 @@ void parseOne(StringRef Text, const EncodedImms &Imms, const ChipInfo &Chip,
       return;
     if (O.isVgpr()) {
       if (Chip.AccVgprBase == 0) {
-        O.Reg += 256 * ((VgprMsb >> msbField(I, P)) & 3);
+        O.Reg += 256 * ((VgprMsb >> msbField(I, Slot)) & 3);
       }
       const bool LeavesFile = Chip.AccVgprBase && O.Reg < Chip.AccVgprBase &&
                               O.Reg + O.Dwords > Chip.AccVgprBase;

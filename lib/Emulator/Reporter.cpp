@@ -45,7 +45,7 @@ void Reporter::add(const Wave &W, const Instruction &I, ReportKind Kind,
     R.Pc = Pc;
     R.Disassembly = I.Text;
     if (G.Examples.empty())
-      R.SourceLine = TheKernel.Owner->sourceLine(Pc);
+      R.SourceLine = TheKernel.Owner ? TheKernel.Owner->sourceLine(Pc) : "";
     else
       R.SourceLine = G.Examples.front().SourceLine;
     R.Workgroup = W.Group->Id;

@@ -238,7 +238,8 @@ void divFmas(Wave &W, const Instruction &I) {
     allLanes(W, [&](unsigned L) {
       const double X =
           fma(asDouble(A.D[L]), asDouble(B.D[L]), asDouble(C.D[L]));
-      R.D[L] = asBits((Vcc >> L) & 1 ? X * 18446744073709551616.0 : X);
+      const double Back = exponent(C.D[L]) > 1023 ? 0x1p128 : 0x1p-128;
+      R.D[L] = asBits((Vcc >> L) & 1 ? X * Back : X);
     });
   }
   finishF64(W, I, R);

@@ -211,7 +211,9 @@ void divFmas(Wave &W, const Instruction &I) {
     RoundScope Scope(W.Mode.round32(), &R);
     allLanes(W, [&](unsigned L) {
       const float X = fma(asFloat(A[L]), asFloat(B[L]), asFloat(C[L]));
-      R.D[L] = asBits((Vcc >> L) & 1 ? X * 4294967296.0f : X);
+      // A large quotient was scaled down, a small one up.
+      const float Back = exponent(C[L]) > 127 ? 0x1p64f : 0x1p-64f;
+      R.D[L] = asBits((Vcc >> L) & 1 ? X * Back : X);
     });
   }
   finishF32(W, I, R);

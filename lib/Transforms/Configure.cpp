@@ -36,6 +36,12 @@ static int64_t getQueryLdsBytes(PagedLogitsOp op) {
   return op.getNumQueries() * op.getNumHeads() * (op.getKeyBytes() + 4);
 }
 
+/// A tile has as many heads and tokens as a lane group has lanes.
+static bool hasLogitsTile(const MmaInfo &mma) {
+  return mma.m == 16 && mma.n == 16 && mma.aFormat == "fp8" &&
+         mma.bFormat == "fp8" && !mma.isScaled();
+}
+
 static LogicalResult verifyHandConfig(PagedLogitsOp op,
                                       const TargetInfo &target) {
   LogitsConfigAttr config = op.getConfigAttr();
@@ -43,6 +49,10 @@ static LogicalResult verifyHandConfig(PagedLogitsOp op,
   if (!llvm::is_contained(target.getMmas(), config.getMma()))
     return op.emitOpError() << target.getName() << " has no matrix instruction "
                             << stringifyMmaId(config.getMma());
+  if (!hasLogitsTile(mma))
+    return op.emitOpError()
+           << "mma must multiply 16x16 tiles of fp8 without scales, found "
+           << stringifyMmaId(config.getMma());
   if (op.getHeadDim() % mma.k != 0)
     return op.emitOpError()
            << "D must be a multiple of " << mma.k << " for "
@@ -62,6 +72,17 @@ static LogicalResult verifyHandConfig(PagedLogitsOp op,
   return success();
 }
 
+/// The chip's first matrix instruction that fits the op.
+static std::optional<MmaId> selectMma(PagedLogitsOp op,
+                                      const TargetInfo &target) {
+  for (MmaId id : target.getMmas()) {
+    const MmaInfo &mma = getMmaInfo(id);
+    if (hasLogitsTile(mma) && op.getHeadDim() % mma.k == 0)
+      return id;
+  }
+  return std::nullopt;
+}
+
 static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
   if (op.getConfigAttr())
     return verifyHandConfig(op, target);
@@ -69,7 +90,7 @@ static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
     return op.emitOpError() << "format " << stringifyKeyFormat(op.getFormat())
                             << " has no lowering to " << target.getName()
                             << " yet, only fp8 has";
-  std::optional<MmaId> mmaId = target.selectMma("fp8", "fp8", op.getHeadDim());
+  std::optional<MmaId> mmaId = selectMma(op, target);
   if (!mmaId)
     return op.emitOpError()
            << target.getName()

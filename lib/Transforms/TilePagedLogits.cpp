@@ -315,7 +315,7 @@ void LogitsKernel::stageQueries() {
     Value isWriter = less(lane, index(mma.m));
     auto branch = b.create<scf::IfOp>(isWriter, /*withElseRegion=*/false);
     b.setInsertionPointToStart(&branch.getThenRegion().front());
-    Value head = add(mul(headTile, mma.m), lane);
+    Value head = add(mul(headTile, mma.m), laneInTile);
     Value row = add(mul(sequence, numQueries), query);
     Value weight = b.create<memref::LoadOp>(weights, ValueRange{row, head});
     b.create<memref::StoreOp>(weight, newWeightLds, ValueRange{query, head});

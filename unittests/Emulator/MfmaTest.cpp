@@ -315,6 +315,18 @@ const Narrow NarrowFormats[] = {{0, NumFormat::E4M3FN},
                                 {3, NumFormat::E3M2},
                                 {4, NumFormat::E2M1}};
 
+/// The lane group and slot of k: the 8-bit formats alternate between the groups
+/// in runs of 16, the narrower ones have 32 consecutive values per lane. Scales
+/// belong to consecutive blocks of 32 either way.
+struct NarrowPlace {
+  unsigned Group, Slot;
+  NarrowPlace(unsigned Bits, unsigned Groups, unsigned K) {
+    const unsigned Run = Bits == 8 ? 16 : 32;
+    Group = K / Run % Groups;
+    Slot = K / (Run * Groups) * Run + K % Run;
+  }
+};
+
 /// All pairs of formats, scales that differ in every lane and byte, op_sel.
 void checkScaled(unsigned M, unsigned K, bool Scaled) {
   std::mt19937 Random(5);
@@ -330,9 +342,9 @@ void checkScaled(unsigned M, unsigned K, bool Scaled) {
           // Multiples of a half up to 1.5 are in every format.
           double X = (int(Random() % 7) - 3) / 2.0;
           double Y = (int(Random() % 7) - 3) / 2.0;
-          unsigned Lane = I / PerLane * M + Row;
-          F.insert(A0, Lane, I % PerLane, BitsA, encode(A.Format, X));
-          F.insert(B0, Lane, I % PerLane, BitsB, encode(B.Format, Y));
+          NarrowPlace PA(BitsA, Groups, I), PB(BitsB, Groups, I);
+          F.insert(A0, PA.Group * M + Row, PA.Slot, BitsA, encode(A.Format, X));
+          F.insert(B0, PB.Group * M + Row, PB.Slot, BitsB, encode(B.Format, Y));
           ValueA[Row * K + I] = X;
           ValueB[Row * K + I] = Y;
         }

@@ -7,10 +7,11 @@ compares LDS and memory with what the model says, byte for byte.
 import itertools
 import json
 import os
+import pathlib
+import random
+import struct
 import subprocess
 import sys
-
-import numpy as np
 
 LDS_BYTES = 16384
 DATA_BYTES = 1 << 16
@@ -113,42 +114,39 @@ class Case:
                 )
 
     def run(self, pa_run, code_object, folder):
+        folder = pathlib.Path(folder)
         os.makedirs(folder, exist_ok=True)
-        random = np.random.default_rng(len(self.name))
-        image = random.integers(0, 256, LDS_BYTES, dtype=np.uint8)
+        source = random.Random(self.name)
+        image = source.randbytes(LDS_BYTES)
         sparse = self.data_bytes > DATA_BYTES
-        data = {}
-        if not sparse:
-            data = random.integers(0, 256, self.data_bytes, dtype=np.uint8)
-            data.tofile(f"{folder}/data.bin")
-        np.array(self.descriptor(), dtype=np.uint32).tofile(f"{folder}/d.bin")
-        image.tofile(f"{folder}/image.bin")
+        data = {} if sparse else source.randbytes(self.data_bytes)
+        (folder / "d.bin").write_bytes(struct.pack("<20I", *self.descriptor()))
+        (folder / "image.bin").write_bytes(image)
 
-        lds = image.copy()
-        after = {} if sparse else data.copy()
+        lds = bytearray(image)
+        after = bytearray(data) if not sparse else None
         for to, at in self.elements():
             if self.store:
                 if at is not None:
                     after[at : at + self.size] = image[to : to + self.size]
                 continue
-            if at is None:
-                lds[to : to + self.size] = 0
-            elif sparse:
-                value = random.integers(0, 256, self.size, dtype=np.uint8)
-                data[at] = value
-                lds[to : to + self.size] = value
-            else:
-                lds[to : to + self.size] = data[at : at + self.size]
-        lds.tofile(f"{folder}/lds.bin")
+            value = bytes(self.size)
+            if at is not None and sparse:
+                value = data[at] = source.randbytes(self.size)
+            elif at is not None:
+                value = data[at : at + self.size]
+            lds[to : to + self.size] = value
+        (folder / "lds.bin").write_bytes(lds)
         buffer = {"name": "data", "type": "buffer", "bytes": self.data_bytes}
         if sparse:
             pieces = []
             for i, (at, value) in enumerate(sorted(data.items())):
-                value.tofile(f"{folder}/piece{i}.bin")
+                (folder / f"piece{i}.bin").write_bytes(value)
                 pieces.append({"offset": at, "file": f"piece{i}.bin"})
             buffer["init"] = {"fill_u32": 0, "sparse": pieces}
         else:
-            after.tofile(f"{folder}/after.bin")
+            (folder / "data.bin").write_bytes(data)
+            (folder / "after.bin").write_bytes(after)
             buffer |= {"init": "data.bin", "expected": "after.bin"}
         spec = {
             "arch": "gfx1250",
@@ -169,10 +167,9 @@ class Case:
                 {"name": "store", "type": "i32", "value": int(self.store)},
             ],
         }
-        with open(f"{folder}/spec.json", "w", encoding="utf-8") as file:
-            json.dump(spec, file)
+        (folder / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
         done = subprocess.run(
-            [pa_run, f"{folder}/spec.json"], capture_output=True, text=True
+            [pa_run, folder / "spec.json"], capture_output=True, text=True
         )
         ok = done.returncode == 0
         reports = [l for l in done.stdout.splitlines() if l.startswith("report:")]
