@@ -24,14 +24,16 @@ static bool isAlwaysUniform(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() ||
          isa<gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp, gpu::SubgroupIdOp,
              gpu::NumSubgroupsOp, gpu::SubgroupSizeOp, gpu::SubgroupBroadcastOp,
-             ROCDL::ReadfirstlaneOp, memref::GetGlobalOp>(op);
+             ROCDL::BallotOp, ROCDL::ReadfirstlaneOp, ROCDL::ReadlaneOp,
+             memref::GetGlobalOp>(op);
 }
 
 /// Ops whose results follow from their operands alone: the same in all lanes
 /// where the operands are. A read is one, as memory that lanes share holds one
 /// value at one address.
 static bool isUniformIfOperandsAre(Operation *op) {
-  if (isa<gpu::ThreadIdOp, gpu::LaneIdOp, gpu::GlobalIdOp>(op))
+  if (isa<gpu::ThreadIdOp, gpu::LaneIdOp, gpu::GlobalIdOp, ROCDL::MbcntLoOp,
+          ROCDL::MbcntHiOp>(op))
     return false;
   return isMemoryEffectFree(op) || hasSingleEffect<MemoryEffects::Read>(op) ||
          isa<memref::LoadOp, vector::LoadOp>(op);

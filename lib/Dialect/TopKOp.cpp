@@ -21,6 +21,27 @@ void TopKOp::getEffects(
   getDestinationEffects(*this, effects);
 }
 
+/// C8: a configuration written by hand.
+static LogicalResult verifyConfig(TopKOp op) {
+  TopKConfigAttr config = op.getConfigAttr();
+  if (!config)
+    return success();
+  auto verifyRange = [&](StringRef name, int64_t value, int64_t min,
+                         int64_t max) -> LogicalResult {
+    if (value >= min && value <= max)
+      return success();
+    return op.emitOpError() << name << " must be from " << min << " to " << max
+                            << ", found " << value;
+  };
+  // A wave finds at most 1024 candidates in one step, which fit beside k. The
+  // upper bound keeps counts of them in 16 bits.
+  return success(succeeded(verifyRange("waves", config.getWaves(), 1, 16)) &&
+                 succeeded(verifyRange("loads", config.getLoads(), 1, 4)) &&
+                 succeeded(verifyRange("candidates", config.getCandidates(),
+                                       op.getK() + 1024, 32768)) &&
+                 succeeded(verifyRange("splits", config.getSplits(), 1, 256)));
+}
+
 LogicalResult TopKOp::verify() {
   constexpr int64_t kMaxK = 4096;
   Builder b(getContext());
@@ -70,5 +91,6 @@ LogicalResult TopKOp::verify() {
                  succeeded(verifyStrides(*this, rowStarts, false)) &&
                  succeeded(verifyStrides(*this, rowEnds, false)) &&
                  succeeded(verifyRowsApart(*this, indices)) &&
-                 succeeded(verifyRowsApart(*this, topValues)));
+                 succeeded(verifyRowsApart(*this, topValues)) &&
+                 succeeded(verifyConfig(*this)));
 }

@@ -9,6 +9,7 @@
 #include "LogitsShape.h"
 #include "PagedAttn/Transforms/Passes.h"
 #include "TileOps.h"
+#include "TopKKernel.h"
 
 namespace mlir::pa {
 #define GEN_PASS_DEF_PACONFIGURE
@@ -103,14 +104,47 @@ static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
   return success();
 }
 
+/// Candidates that a workgroup keeps beside the k best: so many that dropping
+/// the others is rare.
+static int64_t getSpareCandidates(int64_t k) {
+  return std::max<int64_t>(4096, k);
+}
+
+static LogicalResult configure(TopKOp op, const TargetInfo &target) {
+  TopKConfigAttr config = op.getConfigAttr();
+  if (config) {
+    TopKShape shape(op.getK(), config, target);
+    if (shape.getLdsBytes() > target.ldsBytes)
+      return op.emitOpError()
+             << "candidates = " << config.getCandidates() << " needs "
+             << shape.getLdsBytes() << " bytes of LDS, " << target.getName()
+             << " has " << target.ldsBytes;
+    return success();
+  }
+  int64_t candidates = op.getK() + getSpareCandidates(op.getK());
+  auto make = [&] {
+    return TopKConfigAttr::get(op.getContext(), /*waves=*/16, /*loads=*/4,
+                               candidates, /*splits=*/1);
+  };
+  while (TopKShape(op.getK(), make(), target).getLdsBytes() > target.ldsBytes)
+    candidates -= 256;
+  op.setConfigAttr(make());
+  return success();
+}
+
 namespace {
 struct ConfigurePass : public pa::impl::PAConfigureBase<ConfigurePass> {
   void runOnOperation() override {
-    WalkResult result = getOperation()->walk([&](PagedLogitsOp op) {
+    WalkResult result = getOperation()->walk([&](Operation *op) {
+      if (!isa<PagedLogitsOp, TopKOp>(op))
+        return WalkResult::advance();
       const TargetInfo *target = getTargetOrError(op);
-      if (!target || failed(configure(op, *target)))
+      if (!target)
         return WalkResult::interrupt();
-      return WalkResult::advance();
+      auto logits = dyn_cast<PagedLogitsOp>(op);
+      LogicalResult result = logits ? configure(logits, *target)
+                                    : configure(cast<TopKOp>(op), *target);
+      return failed(result) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -61,6 +61,7 @@ void mlir::pa::buildLowerToRocdlPipeline(OpPassManager &pm,
   rocdl.indexBitwidth = 64;
   rocdl.runtime = gpu::amd::Runtime::HIP;
   gpuPm.addPass(createConvertGpuOpsToROCDLOps(rocdl));
+  gpuPm.addPass(createPARelaxLdsAtomics());
   gpuPm.addPass(createCanonicalizerPass());
   gpuPm.addPass(createCSEPass());
   gpuPm.addPass(createReconcileUnrealizedCastsPass());

@@ -8,7 +8,8 @@
 
 #include "PagedAttn/Transforms/Passes.h"
 #include "TileOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -40,6 +41,8 @@ struct TilePass : public pa::impl::PATileBase<TilePass> {
                      const TargetInfo &target) {
     if (auto logits = dyn_cast<PagedLogitsOp>(op))
       return tilePagedLogits(rewriter, logits, target);
+    if (auto topk = dyn_cast<TopKOp>(op))
+      return tileTopK(rewriter, topk, target);
     return op->emitOpError() << "has no lowering to " << target.getName()
                              << " yet, run pa-lower-to-loops for the CPU";
   }

@@ -89,6 +89,8 @@ int64_t getNumCus(Operation *op, const TargetInfo &target);
 /// op has passed `checkLegalForTarget` and carries its configuration.
 LogicalResult tilePagedLogits(RewriterBase &rewriter, PagedLogitsOp op,
                               const TargetInfo &target);
+LogicalResult tileTopK(RewriterBase &rewriter, TopKOp op,
+                       const TargetInfo &target);
 
 } // namespace mlir::pa
 

@@ -48,8 +48,9 @@ class Result:
 
 
 @functools.lru_cache(maxsize=256)
-def compile_op(mlir: str, chip: str, options: str = "") -> tuple:
-    """The folder with the code object and the kernel's manifest entry."""
+def compile_kernels(mlir: str, chip: str, options: str = "") -> tuple:
+    """The folder with the code object and the manifest entries of the kernels, in
+    the order of their launches."""
     folder = tempfile.mkdtemp(prefix="pagedattn-")
     done = subprocess.run(
         [BIN / "pa-compile", "-", f"--chip={chip}", "-o", folder,
@@ -58,8 +59,13 @@ def compile_op(mlir: str, chip: str, options: str = "") -> tuple:
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
     manifest = json.loads(pathlib.Path(folder, "manifest.json").read_text())
-    (kernel,) = manifest["kernels"]
-    return pathlib.Path(folder), kernel
+    return pathlib.Path(folder), manifest["kernels"]
+
+
+def compile_op(mlir: str, chip: str, options: str = "") -> tuple:
+    """The same for an op that becomes one kernel."""
+    folder, (kernel,) = compile_kernels(mlir, chip, options)
+    return folder, kernel
 
 
 def evaluate(text: str, sizes: dict) -> int:
@@ -119,3 +125,13 @@ def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
         return Result(outputs, done.returncode, json.loads(done.stdout or "{}"),
                       json.loads(stats.read_text()) if stats.exists() else {},
                       kernel, done.stdout + done.stderr)
+
+
+def run_all(kernels: list, folder: pathlib.Path, operands: dict, *,
+            options: tuple = ()) -> Result:
+    """Launches the kernels of one op one after another."""
+    for kernel in kernels:
+        result = run(kernel, folder, operands, options=options)
+        if result.status != 0:
+            break
+    return result

@@ -179,6 +179,28 @@ def PA_LogitsConfigAttr : PA_Attr<"LogitsConfig", "logits_config"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def PA_TopKConfigAttr : PA_Attr<"TopKConfig", "topk_config"> {
+  let summary = "how a pa.topk op is tiled";
+  let description = [{
+    * `waves`: waves of a workgroup;
+    * `loads`: loads of 16 bytes that a lane has in flight, one tile of a
+      workgroup being `waves * lanes * loads * 4` columns;
+    * `candidates`: columns that a workgroup keeps in LDS, from which it drops
+      all but the k best whenever they could overflow;
+    * `splits`: workgroups that share one row. With more than one, a second
+      launch merges what they found.
+
+    `pa-configure` chooses what is absent; what is written by hand is verified
+    and kept.
+
+    Example:
+    `#pa.topk_config<waves = 16, loads = 4, candidates = 6144, splits = 1>`.
+  }];
+  let parameters = (ins "int64_t":$waves, "int64_t":$loads,
+                        "int64_t":$candidates, "int64_t":$splits);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def PA_AddressAttr : PA_Attr<"Address", "address"> {
   let summary = "proven form of one global access";
   let description = [{

@@ -170,12 +170,15 @@ def PA_TopKOp : PA_DestinationOp<"topk"> {
       static stride is negative, the rows of the outputs do not overlap, and the
       bytes of every operand fit 63 bits. A dynamic innermost stride is legal in
       the reference lowering and refused for a chip.
+    * (C8) in `config`, `waves` are 1 to 16, `loads` 1 to 4, `splits` 1 to 256,
+      and `candidates` are at least k + 1024 and at most 32768.
   }];
   let arguments = (ins
     PA_Shaped:$values, Optional<PA_Shaped>:$row_starts,
     Optional<PA_Shaped>:$row_ends, PA_Shaped:$indices,
     Optional<PA_Shaped>:$top_values,
-    DefaultValuedAttr<PA_OrderAttr, "::mlir::pa::Order::by_index">:$order);
+    DefaultValuedAttr<PA_OrderAttr, "::mlir::pa::Order::by_index">:$order,
+    OptionalAttr<PA_TopKConfigAttr>:$config);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     `values` `(` $values `:` type($values) `)`

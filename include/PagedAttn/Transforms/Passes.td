@@ -96,8 +96,9 @@ def PATile : Pass<"pa-tile", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::ROCDL::ROCDLDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
@@ -184,6 +185,19 @@ def PALowerWaveOps : Pass<"pa-lower-wave-ops", "::mlir::ModuleOp"> {
     "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect",
     "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
     "::mlir::ROCDL::ROCDLDialect"];
+}
+
+def PARelaxLdsAtomics : Pass<"pa-relax-lds-atomics", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "let barriers alone order the atomics on LDS";
+  let description = [{
+    An atomic on a memref becomes an `llvm.atomicrmw` that orders all memory of
+    the system, for which the backend waits for every load in flight. The kernels
+    of this project share LDS through barriers only, so that the atomics on it
+    are made `monotonic` inside the workgroup.
+
+    Example: `llvm.atomicrmw add %p, %x acq_rel : !llvm.ptr<3>, i32` becomes
+    `llvm.atomicrmw add %p, %x syncscope("workgroup") monotonic : !llvm.ptr<3>, i32`.
+  }];
 }
 
 def PASerialize : Pass<"pa-serialize", "::mlir::ModuleOp"> {

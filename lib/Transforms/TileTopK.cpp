@@ -1,0 +1,89 @@
+//===- TileTopK.cpp - pa.topk to kernels -------------------------*- C++
+//-*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TopKKernel.h"
+
+using namespace mlir;
+using namespace mlir::pa;
+
+namespace {
+
+/// Host side of the op: one launch for each role.
+class TopKLaunches {
+public:
+  TopKLaunches(ImplicitLocOpBuilder &host, TopKOp op, const TargetInfo &target)
+      : host(host), op(op), target(target) {}
+
+  void emit();
+
+private:
+  void launch(TopKRole role, int64_t splits);
+  std::string getName(TopKRole role);
+
+  ImplicitLocOpBuilder &host;
+  TopKOp op;
+  const TargetInfo &target;
+};
+
+} // namespace
+
+std::string TopKLaunches::getName(TopKRole role) {
+  std::string name = "topk_";
+  llvm::raw_string_ostream os(name);
+  os << "k" << op.getK() << "_" << stringifyOrder(op.getOrder());
+  if (op.getTopValues())
+    os << "_values";
+  if (op.getRowStarts())
+    os << "_rowstarts";
+  if (op.getRowEnds())
+    os << "_rowends";
+  return name;
+}
+
+void TopKLaunches::launch(TopKRole role, int64_t splits) {
+  TopKConfigAttr config = op.getConfigAttr();
+  TopKShape shape(op.getK(), config, target);
+  Value one = host.create<arith::ConstantIndexOp>(1);
+  KernelSpec spec;
+  spec.name = getName(role);
+  spec.op = TopKOp::getOperationName();
+  spec.blockSize = shape.threads;
+  spec.grid = {host.createOrFold<memref::DimOp>(op.getValues(), 0), one, one};
+  spec.gridText = {"R", "1", "1"};
+  spec.args = {{"values", op.getValues()}};
+  if (op.getRowStarts())
+    spec.args.push_back({"row_starts", op.getRowStarts()});
+  if (op.getRowEnds())
+    spec.args.push_back({"row_ends", op.getRowEnds()});
+  spec.args.push_back({"indices", op.getIndices()});
+  if (op.getTopValues())
+    spec.args.push_back({"top_values", op.getTopValues()});
+  spec.sizes = {{"R", "values", 0}, {"C", "values", 1}};
+  spec.preconditions = {"C < 2147483648"};
+  KernelBuilder kernel(host, op, spec);
+  TopKKernel(kernel, op, target, role, splits).emit();
+  kernel.finish();
+}
+
+void TopKLaunches::emit() { launch(TopKRole::whole, 1); }
+
+LogicalResult mlir::pa::tileTopK(RewriterBase &rewriter, TopKOp op,
+                                 const TargetInfo &target) {
+  if (!op.getConfigAttr())
+    return op.emitOpError() << "has no config, run pa-configure first";
+  SmallVector<Value> unitInner{op.getValues(), op.getIndices()};
+  if (op.getTopValues())
+    unitInner.push_back(op.getTopValues());
+  if (failed(checkOperandsForChip(op, unitInner)))
+    return failure();
+  ImplicitLocOpBuilder host(op.getLoc(), rewriter);
+  host.setInsertionPoint(op);
+  TopKLaunches(host, op, target).emit();
+  rewriter.eraseOp(op);
+  return success();
+}

@@ -1,0 +1,216 @@
+//===- TopKKernel.h - The kernel of pa.topk ----------------------*- C++
+//-*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One workgroup finds the k best columns of a range of one row and reads every
+// column once. It goes through the range tile by tile in ascending order and
+// keeps in LDS, in ascending order too, the columns that may be among the best:
+// those not below a threshold. When they could overflow, all but the k best are
+// dropped, and the threshold rises to what beats the worst of these. For long
+// rows the first threshold is guessed from a sample; a guess that was too high
+// is noticed, as fewer than k candidates reach it, and the row is read again.
+//
+// Candidates are ranked by an unsigned key, the greater, the better: 0 for
+// every NaN, the bits of the value with the sign inverted for a positive one,
+// all bits inverted for a negative one. What is kept never depends on the order
+// in which waves run.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PAGEDATTN_LIB_TRANSFORMS_TOPKKERNEL_H
+#define PAGEDATTN_LIB_TRANSFORMS_TOPKKERNEL_H
+
+#include "TileOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::pa {
+
+/// Sizes of a top-k kernel.
+struct TopKShape {
+  /// Elements of one load of a lane.
+  static constexpr int64_t kVector = 4;
+  /// Passes of the radix selection, and the buckets of each.
+  static constexpr int64_t kPasses = 4, kBuckets = 256;
+
+  TopKShape(int64_t k, TopKConfigAttr config, const TargetInfo &target)
+      : k(k), lanes(target.waveSize), waves(config.getWaves()),
+        threads(waves * lanes), loads(config.getLoads()),
+        candidates(config.getCandidates()), tile(threads * loads * kVector) {}
+
+  int64_t k, lanes, waves, threads, loads, candidates;
+  /// Columns that a workgroup looks at in one step.
+  int64_t tile;
+
+  /// Candidates to sort: the next power of two.
+  int64_t getSortSize() const {
+    return static_cast<int64_t>(llvm::PowerOf2Ceil(k));
+  }
+  int64_t getLdsBytes() const {
+    int64_t words = 2 * std::max(candidates, getSortSize()) +
+                    kPasses * kBuckets + kPasses * 2 + 4 * (waves + 1) + waves;
+    // Each buffer is aligned to 16 bytes.
+    return 4 * words + 6 * 16;
+  }
+};
+
+/// What one workgroup does with its row.
+enum class TopKRole {
+  whole, // selects in a row of `values` and writes the results
+  split, // selects in its share of a row of `values` for `merge`
+  merge, // selects in what the splits of one row found and writes the results
+};
+
+/// Emits the body of one kernel.
+class TopKKernel {
+public:
+  TopKKernel(KernelBuilder &kernel, TopKOp op, const TargetInfo &target,
+             TopKRole role, int64_t splits)
+      : b(kernel.body()), kernel(kernel), op(op), role(role), splits(splits),
+        shape(op.getK(), op.getConfigAttr(), target) {}
+
+  void emit();
+
+private:
+  /// The candidates in LDS: how many there are, and how many of them, from the
+  /// front, hold their key in place of the bits of their value.
+  struct Candidates {
+    Value count, keyed;
+  };
+  /// The key of the last one that is selected, and how many of the candidates
+  /// with this key are.
+  struct Cut {
+    Value key, ties;
+  };
+  using Tile = SmallVector<Value>;
+
+  // TopKKernel.cpp: the row, and how candidates are collected.
+  void emitLaneIds();
+  void emitBuffers();
+  void emitRange();
+  Value sampleThreshold();
+  Candidates collect(Value floorKey);
+  Value getWaveOffset();
+  Value isWholeWave(Value size);
+  Tile loadTile(Value tileNumber);
+  SmallVector<Value> findHits(const Tile &tile, int64_t load,
+                              Value tileNumber, Value threshold);
+  Value countHits(const Tile &tile, Value tileNumber, Value threshold);
+  void insertHits(const Tile &tile, Value tileNumber, Value threshold,
+                  Value base);
+  std::pair<Value, Value> getTileRange(Value tileNumber);
+  Candidates collectAll();
+  void writeResults(const Candidates &found);
+  void writeSplit(const Candidates &found);
+
+  // TopKSelect.cpp: work on the candidates in LDS.
+  void toKeys(Value from, Value to);
+  Cut select(Value count, Value wanted);
+  void keepBest(Value count, const Cut &cut);
+  Value keepBestOf(const Candidates &all);
+  void sortByValue(Value count);
+  std::pair<Value, Value> prefixOverWaves(Value counters, Value parity,
+                                          Value count);
+  Value thresholdAbove(Value key, Value floorKey);
+  Value thresholdAt(Value key);
+  Value toKey(Value bits);
+  Value fromKey(Value key);
+
+  // Wave primitives.
+  Value ballot(Value bit);
+  Value isSet(Value mask);
+  Value countBits(Value mask);
+  Value countBitsBelowLane(Value mask, Value start);
+  Value uniform(Value value) {
+    return b.create<AssumeOp>(value.getType(), value, IntegerAttr(),
+                              IntegerAttr(), IntegerAttr(), b.getUnitAttr());
+  }
+  void barrier();
+
+  // Arithmetic on index and i32 alike.
+  Value index(int64_t value) { return b.create<arith::ConstantIndexOp>(value); }
+  Value i32(int64_t value) {
+    return b.create<arith::ConstantOp>(
+        b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  }
+  Value constantLike(Value x, int64_t value) {
+    return x.getType().isIndex() ? index(value) : i32(value);
+  }
+  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
+  Value add(Value x, int64_t y) { return add(x, constantLike(x, y)); }
+  Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
+  Value mul(Value x, int64_t y) {
+    return b.createOrFold<arith::MulIOp>(x, constantLike(x, y));
+  }
+  Value div(Value x, int64_t y) {
+    return b.createOrFold<arith::DivUIOp>(x, constantLike(x, y));
+  }
+  Value rem(Value x, int64_t y) {
+    return b.createOrFold<arith::RemUIOp>(x, constantLike(x, y));
+  }
+  Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(x, y); }
+  Value max(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(x, y); }
+  Value bitAnd(Value x, Value y) { return b.createOrFold<arith::AndIOp>(x, y); }
+  Value bitOr(Value x, Value y) { return b.createOrFold<arith::OrIOp>(x, y); }
+  Value select(Value condition, Value x, Value y) {
+    return b.createOrFold<arith::SelectOp>(condition, x, y);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value x, Value y) {
+    return b.create<arith::CmpIOp>(predicate, x, y);
+  }
+  Value less(Value x, Value y) {
+    return compare(arith::CmpIPredicate::slt, x, y);
+  }
+  Value equal(Value x, Value y) {
+    return compare(arith::CmpIPredicate::eq, x, y);
+  }
+  Value toIndex(Value x) {
+    return b.create<arith::IndexCastUIOp>(b.getIndexType(), x);
+  }
+  Value toI32(Value x) {
+    return b.create<arith::IndexCastUIOp>(b.getI32Type(), x);
+  }
+  Value loadIndex(Value memref, ValueRange indices) {
+    return b.create<arith::IndexCastOp>(
+        b.getIndexType(), b.create<memref::LoadOp>(memref, indices));
+  }
+  /// An scf.if that yields what the two callbacks return.
+  SmallVector<Value> branch(Value condition,
+                            llvm::function_ref<SmallVector<Value>()> onTrue,
+                            llvm::function_ref<SmallVector<Value>()> onFalse);
+  void branch(Value condition, llvm::function_ref<void()> onTrue);
+  /// An scf.for over index or i32 with values carried along.
+  SmallVector<Value>
+  loop(Value from, Value to, Value step, ValueRange init,
+       llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  /// Item i of `count` for each thread of the workgroup in turn; i is an index.
+  void forEachItem(Value from, Value count,
+                   llvm::function_ref<void(Value)> body);
+
+  ImplicitLocOpBuilder &b;
+  KernelBuilder &kernel;
+  TopKOp op;
+  const TopKRole role;
+  const int64_t splits;
+  const TopKShape shape;
+
+  Value thread, wave, lane, waveI32, laneI32, row, split;
+  /// The memref that columns are selected in, and the range of the row.
+  Value source, start, end, count, wanted;
+  /// Columns of the row that a split has, and the whole length of the row.
+  Value share, length;
+  /// First column that is aligned to 16 bytes, the first tile that there is (0
+  /// is what lies before that column), and the last.
+  Value aligned, firstTile, lastTile;
+  /// LDS: pairs of value bits or key and column; buckets of each pass; bucket
+  /// and rest that a pass picked; counts over waves for tiles and for
+  /// candidates, two turns of each; hits of each wave in a crowded tile.
+  Value buffer, buckets, picked, tileCounts, candidateCounts, waveHits;
+};
+
+} // namespace mlir::pa
+
+#endif // PAGEDATTN_LIB_TRANSFORMS_TOPKKERNEL_H

@@ -1,0 +1,209 @@
+"""pa.topk compiled for the chips and executed in the emulator, bit-exact against
+the reference.
+
+Values are a view into an allocation that ends with the last column of the last
+row, with odd row strides; what lies outside the range of a row is poison that
+would be selected. Outputs are views with guard columns on each side.
+"""
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import Optional
+
+import numpy as np
+import pytest
+
+import kernel_harness
+from kernel_harness import Operand
+from pagedattn import reference
+
+CHIPS = ("gfx942", "gfx950", "gfx1250")
+SENTINEL = np.int32(-77)
+GUARD = 5
+import os
+NOSPILL = bool(os.environ.get("NOSPILL"))
+POISON = np.float32(np.inf)
+
+
+def random_values(rng, shape, k):
+    return rng.standard_normal(shape, dtype=np.float32)
+
+
+def low_mantissa_bits(rng, shape, k):
+    """Only the low ten bits differ."""
+    return (0x40490000 | rng.integers(0, 1024, shape, dtype=np.uint32)).view(np.float32)
+
+
+def narrow_range(rng, shape, k):
+    return rng.uniform(1.0, 1.245, shape).astype(np.float32)
+
+
+def all_equal(rng, shape, k):
+    return np.full(shape, 2.5, np.float32)
+
+
+def repeated_kth(rng, shape, k):
+    """About k columns of one value, and half as many above it."""
+    values = rng.uniform(-1.0, 0.0, shape).astype(np.float32)
+    for row in values:
+        row[rng.permutation(row.size)[:k + 3]] = 0.5
+        row[rng.permutation(row.size)[:k // 2]] = rng.uniform(1.0, 2.0, min(k // 2, row.size))
+    return values
+
+
+def zeros_of_both_signs(rng, shape, k):
+    return np.where(rng.random(shape) < 0.5, np.float32(0.0), np.float32(-0.0))
+
+
+def special_values(rng, shape, k):
+    """NaN of both signs and of several payloads, zeros of both signs, infinities,
+    subnormals and a few ordinary numbers."""
+    bits = [0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF, 0x7FFFFFFF]
+    bits += [0x00000000, 0x80000000, 0x7F800000, 0xFF800000, 0x00000001]
+    bits += [0x80000001, 0x3F800000, 0xBF800000, 0x007FFFFF]
+    return rng.choice(np.array(bits, np.uint32), shape).view(np.float32)
+
+
+def mostly_nan(rng, shape, k):
+    """Fewer numbers than k in some rows."""
+    bits = np.array([0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF], np.uint32)
+    values = rng.choice(bits, shape).view(np.float32)
+    is_number = rng.random(shape) < k / (1.5 * shape[1])
+    return np.where(is_number, rng.standard_normal(shape, dtype=np.float32), values)
+
+
+def minus_infinities(rng, shape, k):
+    return np.full(shape, -np.inf, np.float32)
+
+
+def ascending(rng, shape, k):
+    return np.broadcast_to(np.arange(shape[1], dtype=np.float32), shape).copy()
+
+
+def peak(rng, shape, k):
+    """The best columns close together, as attention logits have them."""
+    x = np.linspace(-30.0, 30.0, shape[1], dtype=np.float32)
+    return (-x * x + rng.standard_normal(shape, dtype=np.float32)).astype(np.float32)
+
+
+DATA = {f.__name__: f for f in (
+    random_values, low_mantissa_bits, narrow_range, all_equal, repeated_kth,
+    zeros_of_both_signs, special_values, mostly_nan, minus_infinities, ascending, peak)}
+
+
+@dataclass(frozen=True)
+class Case:
+    chip: str
+    k: int = 512
+    lens: tuple = (0, 1, 8, 511, 512, 513, 1024)
+    data: str = "random_values"
+    order: str = "by_index"
+    starts: Optional[tuple] = None
+    values: bool = False
+    ends: bool = True
+    columns: Optional[int] = None
+    config: Optional[tuple] = None
+    row_slack: int = 7
+    options: str = ""
+    seed: int = 0
+
+    def __str__(self):
+        changed = [f"{k}={v}" for k, v in vars(self).items()
+                   if v != getattr(Case(self.chip), k)]
+        return " ".join([self.chip] + changed).replace(", ", ",")
+
+
+def make_mlir(case: Case) -> str:
+    wide = "memref<?x?xf32, strided<[?, 1]>>"
+    t = {"values": wide, "row_starts": "memref<?xi32>", "row_ends": "memref<?xi32>",
+         "indices": f"memref<?x{case.k}xi32, strided<[?, 1], offset: ?>>",
+         "top_values": f"memref<?x{case.k}xf32, strided<[?, 1], offset: ?>>"}
+    inputs = ["values"] + ["row_starts"] * bool(case.starts) + ["row_ends"] * case.ends
+    outs = ["indices"] + ["top_values"] * case.values
+    attrs = [f"order = #pa.order<{case.order}>"]
+    if case.config:
+        names = ("waves", "loads", "candidates", "splits")
+        attrs.append("config = #pa.topk_config<"
+                     + ", ".join(f"{n} = {v}" for n, v in zip(names, case.config)) + ">")
+    args = ", ".join(f"%{n}: {t[n]}" for n in inputs + outs)
+    uses = " ".join(f"{n}(%{n} : {t[n]})" for n in inputs)
+    results = ", ".join(f"%{n} : {t[n]}" for n in outs)
+    return (f"func.func @f({args}) {{ pa.topk {uses} outs({results}) "
+            f"{{{', '.join(attrs)}}} return }}")
+
+
+def make(case: Case) -> tuple:
+    """The operands, and what must come out."""
+    rng = np.random.default_rng(case.seed)
+    rows = len(case.lens)
+    starts = np.array(case.starts or (0,) * rows, np.int32)
+    ends = starts + np.array(case.lens, np.int32)
+    columns = case.columns or max(1, int(ends.max()))
+    if not case.ends:
+        ends = np.full(rows, columns, np.int32)
+    values = DATA[case.data](rng, (rows, columns), case.k)
+    column = np.arange(columns)
+    outside = (column < starts[:, None]) | (column >= ends[:, None])
+    values[outside] = POISON
+    stride = columns + case.row_slack
+    whole = np.full(rows * stride - case.row_slack, POISON)
+    for row in range(rows):
+        whole[row * stride:row * stride + columns] = values[row]
+    # Nothing may be read from here on, so that it is not there.
+    last = (rows - 1) * stride + max(int(min(ends[-1], columns)), 1)
+    whole = whole[:last]
+
+    def output(dtype, fill):
+        data = np.full((rows, case.k + 2 * GUARD), fill, dtype)
+        return Operand(data.reshape(-1).view(np.uint8), (rows, case.k),
+                       (case.k + 2 * GUARD, 1), 4 * GUARD, is_output=True)
+
+    operands = {"values": Operand(whole.view(np.uint8), (rows, columns), (stride, 1)),
+                "row_starts": Operand.of(starts), "row_ends": Operand.of(ends),
+                "indices": output(np.int32, SENTINEL),
+                "top_values": output(np.float32, np.float32(SENTINEL))}
+    expected = reference.topk(values, case.k, row_starts=starts, row_ends=ends,
+                              order=case.order)
+    return operands, expected
+
+
+def check(case: Case, run_options=()) -> np.ndarray:
+    operands, (indices, best) = make(case)
+    folder, kernels = kernel_harness.compile_kernels(make_mlir(case), case.chip, case.options)
+    for kernel in kernels:
+        assert NOSPILL or kernel["spills"] == {"vgprs": 0, "sgprs": 0}
+        assert NOSPILL or kernel["scratch_bytes"] == 0
+    result = kernel_harness.run_all(kernels, folder, operands, options=run_options)
+    assert result.status == 0, result.text
+    assert result.report["reports"] == [], result.text
+
+    def output(name, want, fill):
+        whole = result.outputs[name].view(want.dtype).reshape(len(want), -1)
+        guards = np.concatenate([whole[:, :GUARD], whole[:, GUARD + case.k:]], axis=1)
+        assert (guards == fill).all(), f"{name}: columns outside the view are written"
+        return whole[:, GUARD:GUARD + case.k]
+
+    got = output("indices", indices, SENTINEL)
+    np.testing.assert_array_equal(got, indices)
+    if case.values:
+        got_values = output("top_values", best, np.float32(SENTINEL))
+        np.testing.assert_array_equal(got_values.view(np.uint32), best.view(np.uint32))
+    return got
+
+
+def parametrize(cases):
+    return pytest.mark.parametrize("case", cases, ids=str)
+
+
+def on_all_chips(*variants):
+    return [Case(chip, **variant) for chip in CHIPS for variant in variants]
+
+
+@parametrize(on_all_chips(
+    dict(), dict(order="by_value", values=True), dict(k=1, lens=(0, 1, 2, 4097)),
+    dict(k=16, lens=(0, 15, 16, 17, 9000), values=True),
+    dict(k=1000, lens=(999, 1000, 1001, 5000), order="by_value"),
+    dict(k=2048, lens=(0, 8, 2047, 2048, 2049, 16385)),
+    dict(k=4096, lens=(4095, 4097, 20000), values=True, order="by_value")))
+def test_shapes(case):
+    check(case)
