@@ -123,7 +123,7 @@ static LogicalResult configure(TopKOp op, const TargetInfo &target) {
   }
   int64_t candidates = op.getK() + getSpareCandidates(op.getK());
   auto make = [&] {
-    return TopKConfigAttr::get(op.getContext(), /*waves=*/16, /*loads=*/4,
+    return TopKConfigAttr::get(op.getContext(), /*waves=*/16, /*loads=*/2,
                                candidates, /*splits=*/1);
   };
   while (TopKShape(op.getK(), make(), target).getLdsBytes() > target.ldsBytes)

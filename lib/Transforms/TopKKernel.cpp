@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TopKKernel.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -44,6 +44,8 @@ void TopKKernel::emitRange() {
   Value zero = index(0);
   Value values = kernel.arg("values");
   Value columns = b.create<memref::DimOp>(values, 1);
+  // Columns are fewer than 2^31.
+  unknownZero = b.create<arith::ShRUIOp>(columns, index(32));
   start = op.getRowStarts()
               ? max(loadIndex(kernel.arg("row_starts"), {row}), zero)
               : zero;
@@ -107,8 +109,8 @@ Value TopKKernel::isWholeWave(Value size) {
                  size);
 }
 
-/// The lane's columns of a tile, one vector for each load; what lies outside the
-/// tile is not read.
+/// The lane's columns of a tile, one vector for each load; what lies outside
+/// the tile is not read.
 TopKKernel::Tile TopKKernel::loadTile(Value tileNumber) {
   auto [from, size] = getTileRange(tileNumber);
   auto type = VectorType::get({kVector}, b.getF32Type());
@@ -156,8 +158,8 @@ SmallVector<Value> TopKKernel::findHits(const Tile &tile, int64_t load,
   Value size = getTileRange(tileNumber).second;
   auto hitMask = [&](int64_t i) {
     Value element = b.create<vector::ExtractOp>(tile[load], i);
-    return ballot(b.create<arith::CmpFOp>(arith::CmpFPredicate::UGE, element,
-                                          threshold));
+    return ballot(
+        b.create<arith::CmpFOp>(arith::CmpFPredicate::UGE, element, threshold));
   };
   const int64_t perLoad = shape.lanes * kVector;
   return branch(
@@ -169,6 +171,8 @@ SmallVector<Value> TopKKernel::findHits(const Tile &tile, int64_t load,
         return masks;
       },
       [&] {
+        // Keeps the backend from computing the masks below for every tile.
+        b.create<ROCDL::SchedBarrier>(0);
         SmallVector<Value> masks;
         for (int64_t i = 0; i < kVector; ++i) {
           Value mask = hitMask(i);
@@ -205,7 +209,8 @@ Value TopKKernel::countHits(const Tile &tile, Value tileNumber,
 
 /// Appends the wave's hits to the candidates, from position `base` on. They are
 /// found again: the masks of all elements would fill the scalar registers. The
-/// threshold is read anew, so that the backend does not see that they are known.
+/// threshold is read anew, so that the backend does not see that they are
+/// known.
 void TopKKernel::insertHits(const Tile &tile, Value tileNumber, Value threshold,
                             Value base) {
   Value from = getTileRange(tileNumber).first;
@@ -404,10 +409,8 @@ void TopKKernel::writeResults(const Candidates &found) {
   });
   barrier();
   forEachItem(index(0), index(shape.k), [&](Value item) {
-    Value column =
-        b.create<memref::LoadOp>(buffer, ValueRange{item, index(1)});
-    Value isThere =
-        compare(arith::CmpIPredicate::ne, column, i32(-1));
+    Value column = b.create<memref::LoadOp>(buffer, ValueRange{item, index(1)});
+    Value isThere = compare(arith::CmpIPredicate::ne, column, i32(-1));
     if (role == TopKRole::merge)
       column = branch(
           isThere,

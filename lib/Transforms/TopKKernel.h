@@ -96,8 +96,8 @@ private:
   Value getWaveOffset();
   Value isWholeWave(Value size);
   Tile loadTile(Value tileNumber);
-  SmallVector<Value> findHits(const Tile &tile, int64_t load,
-                              Value tileNumber, Value threshold);
+  SmallVector<Value> findHits(const Tile &tile, int64_t load, Value tileNumber,
+                              Value threshold);
   Value countHits(const Tile &tile, Value tileNumber, Value threshold);
   void insertHits(const Tile &tile, Value tileNumber, Value threshold,
                   Value base);
@@ -198,6 +198,10 @@ private:
   const TopKShape shape;
 
   Value thread, wave, lane, waveI32, laneI32, row, split;
+  /// 0, which the backend does not know. Added to the bound of a short loop it
+  /// keeps the loop: unrolled, those of the selection make the kernel several
+  /// times as long, and the masks of their lanes fill the scalar registers.
+  Value unknownZero;
   /// The memref that columns are selected in, and the range of the row.
   Value source, start, end, count, wanted;
   /// Columns of the row that a split has, and the whole length of the row.

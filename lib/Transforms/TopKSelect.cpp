@@ -53,15 +53,6 @@ SmallVector<Value> TopKKernel::loop(
     Value from, Value to, Value step, ValueRange init,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   auto op = b.create<scf::ForOp>(from, to, step, init);
-  // Unrolled, the loops over passes, steps and items make the kernel several
-  // times as long, and the masks of their branches fill the scalar registers.
-  MLIRContext *context = b.getContext();
-  auto unroll = LLVM::LoopUnrollAttr::get(context, b.getBoolAttr(true), {}, {},
-                                          {}, {}, {}, {});
-  op->setAttr("llvm.loop_annotation",
-              LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {}, {},
-                                            {}, {}, {}, {}, {}, {}, {}, {},
-                                            {}));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
   SmallVector<Value> yielded =
@@ -206,7 +197,8 @@ TopKKernel::Cut TopKKernel::select(Value count, Value wanted) {
   barrier();
 
   SmallVector<Value> result = loop(
-      zero, index(passes), index(1), {i32(0), i32(0), i32(24), wanted},
+      zero, add(unknownZero, passes), index(1),
+      {i32(0), i32(0), i32(24), wanted},
       [&](Value pass, ValueRange args) -> SmallVector<Value> {
         Value known = args[0], knownMask = args[1], shift = args[2],
               rest = args[3];
@@ -238,7 +230,9 @@ TopKKernel::Cut TopKKernel::select(Value count, Value wanted) {
             sum = add(sum, own.back());
           }
           Value upTo = loop(
-              zero, index(llvm::Log2_64(static_cast<uint64_t>(shape.lanes))),
+              zero,
+              add(unknownZero,
+                  llvm::Log2_64(static_cast<uint64_t>(shape.lanes))),
               index(1), {sum, i32(1)},
               [&](Value, ValueRange args) -> SmallVector<Value> {
                 Value partial = args[0], distance = args[1];
@@ -356,38 +350,41 @@ void TopKKernel::sortByValue(Value count) {
     b.create<memref::StoreOp>(i32(0x7FFFFFFF), buffer, ValueRange{item, one});
   });
   const int64_t levels = llvm::Log2_64(static_cast<uint64_t>(size));
-  loop(one, index(levels + 1), one, {}, [&](Value level, ValueRange) {
-    Value runLength = b.create<arith::ShLIOp>(one, level);
-    loop(zero, level, one, {}, [&](Value step, ValueRange) {
-      barrier();
-      Value shift = sub(sub(level, one), step);
-      Value distance = b.create<arith::ShLIOp>(one, shift);
-      forEachItem(zero, index(size / 2), [&](Value pair) {
-        // The pair number with a 0 put in at the bit of the distance.
-        Value inRun = bitAnd(pair, sub(distance, one));
-        Value first =
-            add(b.create<arith::MulIOp>(sub(pair, inRun), two), inRun);
-        Value second = add(first, distance);
-        auto load = [&](Value item, Value part) -> Value {
-          return b.create<memref::LoadOp>(buffer, ValueRange{item, part});
-        };
-        Value keyA = load(first, zero), keyB = load(second, zero);
-        Value columnA = load(first, one), columnB = load(second, one);
-        Value isBehind =
-            bitOr(compare(arith::CmpIPredicate::ult, keyA, keyB),
-                  bitAnd(equal(keyA, keyB),
-                         compare(arith::CmpIPredicate::ugt, columnA, columnB)));
-        Value isDescending = equal(bitAnd(first, runLength), zero);
-        branch(equal(isBehind, isDescending), [&] {
-          b.create<memref::StoreOp>(keyB, buffer, ValueRange{first, zero});
-          b.create<memref::StoreOp>(columnB, buffer, ValueRange{first, one});
-          b.create<memref::StoreOp>(keyA, buffer, ValueRange{second, zero});
-          b.create<memref::StoreOp>(columnA, buffer, ValueRange{second, one});
+  loop(
+      one, add(unknownZero, levels + 1), one, {}, [&](Value level, ValueRange) {
+        Value runLength = b.create<arith::ShLIOp>(one, level);
+        loop(zero, level, one, {}, [&](Value step, ValueRange) {
+          barrier();
+          Value shift = sub(sub(level, one), step);
+          Value distance = b.create<arith::ShLIOp>(one, shift);
+          forEachItem(zero, index(size / 2), [&](Value pair) {
+            // The pair number with a 0 put in at the bit of the distance.
+            Value inRun = bitAnd(pair, sub(distance, one));
+            Value first =
+                add(b.create<arith::MulIOp>(sub(pair, inRun), two), inRun);
+            Value second = add(first, distance);
+            auto load = [&](Value item, Value part) -> Value {
+              return b.create<memref::LoadOp>(buffer, ValueRange{item, part});
+            };
+            Value keyA = load(first, zero), keyB = load(second, zero);
+            Value columnA = load(first, one), columnB = load(second, one);
+            Value isBehind = bitOr(
+                compare(arith::CmpIPredicate::ult, keyA, keyB),
+                bitAnd(equal(keyA, keyB),
+                       compare(arith::CmpIPredicate::ugt, columnA, columnB)));
+            Value isDescending = equal(bitAnd(first, runLength), zero);
+            branch(equal(isBehind, isDescending), [&] {
+              b.create<memref::StoreOp>(keyB, buffer, ValueRange{first, zero});
+              b.create<memref::StoreOp>(columnB, buffer,
+                                        ValueRange{first, one});
+              b.create<memref::StoreOp>(keyA, buffer, ValueRange{second, zero});
+              b.create<memref::StoreOp>(columnA, buffer,
+                                        ValueRange{second, one});
+            });
+          });
+          return SmallVector<Value>();
         });
+        return SmallVector<Value>();
       });
-      return SmallVector<Value>();
-    });
-    return SmallVector<Value>();
-  });
   barrier();
 }
