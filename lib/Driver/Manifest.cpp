@@ -129,6 +129,12 @@ json::Object mlir::pa::makeKernelEntry(gpu::KernelMetadataAttr kernel,
   entry["sizes"] = std::move(sizes);
   entry["scalars"] = std::move(scalars);
 
+  json::Object workspaces;
+  if (auto attrs = info.getAs<DictionaryAttr>("workspaces"))
+    for (NamedAttribute attr : attrs)
+      workspaces[attr.getName().strref()] = getStrings(attrs, attr.getName());
+  entry["workspaces"] = std::move(workspaces);
+
   json::Array accesses;
   if (auto attrs = info.getAs<ArrayAttr>("accesses"))
     for (auto access : attrs.getAsRange<DictionaryAttr>())

@@ -33,8 +33,12 @@ static DictionaryAttr getKernelInfo(Builder &b, const KernelSpec &spec) {
       attrs.push_back(b.getStringAttr(text));
     return b.getArrayAttr(attrs);
   };
+  SmallVector<NamedAttribute> workspaces;
+  for (const auto &[name, extents] : spec.workspaces)
+    workspaces.push_back(b.getNamedAttr(name, strings(extents)));
   return b.getDictionaryAttr(
       {b.getNamedAttr("op", b.getStringAttr(spec.op)),
+       b.getNamedAttr("workspaces", b.getDictionaryAttr(workspaces)),
        b.getNamedAttr("args", b.getArrayAttr(args)),
        b.getNamedAttr("grid", strings(spec.gridText)),
        b.getNamedAttr("block_size", b.getI64IntegerAttr(spec.blockSize)),

@@ -43,6 +43,9 @@ struct KernelSpec {
   /// Scalar arguments that the host computes: name and value as text in the
   /// named sizes.
   SmallVector<std::pair<std::string, std::string>> scalars;
+  /// Arguments that are no operands of the op but memory for the time of its
+  /// launches: name and extents as text in the named sizes.
+  SmallVector<std::pair<std::string, SmallVector<std::string>>> workspaces;
   /// What the launch has to guarantee, as text in the named sizes.
   SmallVector<std::string> preconditions;
 };

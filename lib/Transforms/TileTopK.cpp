@@ -28,6 +28,7 @@ private:
   ImplicitLocOpBuilder &host;
   TopKOp op;
   const TargetInfo &target;
+  Value rows, workValues, workColumns;
 };
 
 } // namespace
@@ -35,6 +36,10 @@ private:
 std::string TopKLaunches::getName(TopKRole role) {
   std::string name = "topk_";
   llvm::raw_string_ostream os(name);
+  if (role == TopKRole::split)
+    os << "split_";
+  if (role == TopKRole::merge)
+    os << "merge_";
   os << "k" << op.getK() << "_" << stringifyOrder(op.getOrder());
   if (op.getTopValues())
     os << "_values";
@@ -53,16 +58,29 @@ void TopKLaunches::launch(TopKRole role, int64_t splits) {
   spec.name = getName(role);
   spec.op = TopKOp::getOperationName();
   spec.blockSize = shape.threads;
-  spec.grid = {host.createOrFold<memref::DimOp>(op.getValues(), 0), one, one};
+  spec.grid = {rows, one, one};
   spec.gridText = {"R", "1", "1"};
+  if (role == TopKRole::split) {
+    spec.grid[1] = host.create<arith::ConstantIndexOp>(splits);
+    spec.gridText[1] = std::to_string(splits);
+  }
   spec.args = {{"values", op.getValues()}};
   if (op.getRowStarts())
     spec.args.push_back({"row_starts", op.getRowStarts()});
   if (op.getRowEnds())
     spec.args.push_back({"row_ends", op.getRowEnds()});
-  spec.args.push_back({"indices", op.getIndices()});
-  if (op.getTopValues())
-    spec.args.push_back({"top_values", op.getTopValues()});
+  if (role != TopKRole::whole) {
+    spec.args.push_back({"work_values", workValues});
+    spec.args.push_back({"work_columns", workColumns});
+    std::string columns = std::to_string(splits * op.getK());
+    spec.workspaces = {{"work_values", {"R", columns}},
+                       {"work_columns", {"R", columns}}};
+  }
+  if (role != TopKRole::split) {
+    spec.args.push_back({"indices", op.getIndices()});
+    if (op.getTopValues())
+      spec.args.push_back({"top_values", op.getTopValues()});
+  }
   spec.sizes = {{"R", "values", 0}, {"C", "values", 1}};
   spec.preconditions = {"C < 2147483648"};
   KernelBuilder kernel(host, op, spec);
@@ -70,7 +88,29 @@ void TopKLaunches::launch(TopKRole role, int64_t splits) {
   kernel.finish();
 }
 
-void TopKLaunches::emit() { launch(TopKRole::whole, 1); }
+void TopKLaunches::emit() {
+  rows = host.createOrFold<memref::DimOp>(op.getValues(), 0);
+  const int64_t splits = op.getConfigAttr().getSplits();
+  if (splits == 1)
+    return launch(TopKRole::whole, 1);
+
+  // What the splits found lives from the first launch to the second only: no
+  // state stays on the device.
+  auto allocate = [&](Type element) -> Value {
+    auto type =
+        MemRefType::get({ShapedType::kDynamic, splits * op.getK()}, element);
+    return host
+        .create<gpu::AllocOp>(type, /*asyncToken=*/Type(), ValueRange(),
+                              ValueRange{rows}, ValueRange())
+        .getMemref();
+  };
+  workValues = allocate(host.getF32Type());
+  workColumns = allocate(host.getI32Type());
+  launch(TopKRole::split, splits);
+  launch(TopKRole::merge, splits);
+  for (Value memref : {workValues, workColumns})
+    host.create<gpu::DeallocOp>(Type(), ValueRange(), memref);
+}
 
 LogicalResult mlir::pa::tileTopK(RewriterBase &rewriter, TopKOp op,
                                  const TargetInfo &target) {

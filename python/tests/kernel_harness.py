@@ -10,7 +10,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Optional
 
 import numpy as np
@@ -127,11 +127,36 @@ def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
                       kernel, done.stdout + done.stderr)
 
 
+def add_workspaces(kernel: dict, operands: dict) -> dict:
+    """The operands with the kernel's workspaces, of four-byte elements, among
+    them. What they hold at first is poison."""
+    sizes = {name: operands[size["operand"]].shape[size["dim"]]
+             for name, size in kernel["sizes"].items()}
+    added = dict(operands)
+    for name, extents in kernel["workspaces"].items():
+        if name in operands:
+            continue
+        shape = tuple(evaluate(text, sizes) for text in extents)
+        added[name] = Operand.of(np.full(shape, 0x7F800000, np.uint32), is_output=True)
+    return added
+
+
 def run_all(kernels: list, folder: pathlib.Path, operands: dict, *,
             options: tuple = ()) -> Result:
-    """Launches the kernels of one op one after another."""
+    """Launches the kernels of one op one after another. Each starts with what the
+    one before left in its outputs. The statistics are those of all."""
+    outputs, instructions, loaded = {}, 0, 0
     for kernel in kernels:
+        operands = add_workspaces(kernel, operands)
         result = run(kernel, folder, operands, options=options)
-        if result.status != 0:
+        outputs.update(result.outputs)
+        result.outputs = outputs
+        if result.status != 0 or result.report["reports"]:
             break
+        for name, data in outputs.items():
+            operands[name] = replace(operands[name], data=data)
+        instructions += result.stats["instructions"]
+        loaded += result.stats["bytes_loaded"].get("global", 0)
+        result.stats["instructions"] = instructions
+        result.stats["bytes_loaded"]["global"] = loaded
     return result

@@ -242,6 +242,22 @@ def test_configs(case):
     check(case)
 
 
+@parametrize(on_all_chips(
+    *(dict(config=(8, 2, 4096, splits), k=k, lens=lens, data=data, order=order, values=True,
+           starts=starts)
+      for splits, k, lens, starts, data, order in (
+          (2, 512, (0, 1, 511, 512, 513, 9000), None, "random_values", "by_index"),
+          (7, 100, (3, 99, 101, 699, 700, 701, 40000), (0, 1, 2, 3, 4, 5, 6), "repeated_kth",
+           "by_value"),
+          (16, 2048, (65536, 2047), None, "peak", "by_index"),
+          (256, 16, (65536, 257), None, "special_values", "by_value"),
+          (5, 1000, (30000,), None, "mostly_nan", "by_index"),
+          (3, 1, (30000, 2), None, "all_equal", "by_index")))))
+def test_splits(case):
+    """Several workgroups for each row give what one gives."""
+    check(case)
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 def test_schedule_of_the_emulator_changes_nothing(chip):
     case = Case(chip, k=100, lens=(4000, 9000), data="repeated_kth", order="by_value")

@@ -56,3 +56,9 @@ module attributes {pa.target = #pa.target<"gfx1250", num_cus = 0>} {}
   // CHECK-SAME: a = #pa.logits_config<mma = mfma_f32_16x16x32_fp8_fnuz, chunk = 64, waves = 4, splits = 1, query = registers>
   a = #pa.logits_config<waves = 4, mma = mfma_f32_16x16x32_fp8_fnuz, chunk = 64, query = registers, splits = 1>
 } : () -> ()
+
+// CHECK: "test.topk_config"
+"test.topk_config"() {
+  // CHECK-SAME: a = #pa.topk_config<waves = 16, loads = 2, candidates = 4608, splits = 1>
+  a = #pa.topk_config<loads = 2, waves = 16, splits = 1, candidates = 4608>
+} : () -> ()

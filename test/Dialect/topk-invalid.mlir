@@ -292,3 +292,58 @@ func.func @topk_c7_extent_beyond_64_bits(
     row_ends(%row_ends : memref<8xi32>) outs(%indices : memref<8x512xi32>)
   return
 }
+
+// -----
+
+func.func @topk_c8_waves(%values: memref<8x4096xf32>,
+    %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op waves must be from 1 to 16, found 17}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    outs(%indices : memref<8x512xi32>)
+    {config = #pa.topk_config<waves = 17, loads = 2, candidates = 4608, splits = 1>}
+  return
+}
+
+// -----
+
+func.func @topk_c8_loads(%values: memref<8x4096xf32>,
+    %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op loads must be from 1 to 4, found 0}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    outs(%indices : memref<8x512xi32>)
+    {config = #pa.topk_config<waves = 16, loads = 0, candidates = 4608, splits = 1>}
+  return
+}
+
+// -----
+
+func.func @topk_c8_few_candidates(%values: memref<8x4096xf32>,
+    %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op candidates must be from 1536 to 32768, found 1535}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    outs(%indices : memref<8x512xi32>)
+    {config = #pa.topk_config<waves = 16, loads = 2, candidates = 1535, splits = 1>}
+  return
+}
+
+// -----
+
+func.func @topk_c8_many_candidates(%values: memref<8x4096xf32>,
+    %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op candidates must be from 1536 to 32768, found 32769}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    outs(%indices : memref<8x512xi32>)
+    {config = #pa.topk_config<waves = 16, loads = 2, candidates = 32769, splits = 1>}
+  return
+}
+
+// -----
+
+func.func @topk_c8_splits(%values: memref<8x4096xf32>,
+    %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op splits must be from 1 to 256, found 257}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    outs(%indices : memref<8x512xi32>)
+    {config = #pa.topk_config<waves = 16, loads = 2, candidates = 4608, splits = 257>}
+  return
+}

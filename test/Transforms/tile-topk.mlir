@@ -1,0 +1,36 @@
+// RUN: pa-opt %s --pass-pipeline="builtin.module(pa-set-target{chip=gfx950},pa-configure)" | FileCheck %s --check-prefix=CONFIG
+// RUN: pa-opt %s --pass-pipeline="builtin.module(pa-set-target{chip=gfx942},pa-configure)" | FileCheck %s --check-prefix=CONFIG942
+// RUN: pa-opt %s --pass-pipeline="builtin.module(pa-set-target{chip=gfx950},pa-configure,pa-tile)" | FileCheck %s
+// RUN: pa-opt %s --pass-pipeline="builtin.module(pa-set-target{chip=gfx1250},pa-configure,pa-tile)" | FileCheck %s --check-prefix=WAVE32
+// RUN: pa-opt %s --pa-lower-to-rocdl=chip=gfx942 | FileCheck %s --check-prefix=ROCDL
+
+// CONFIG-LABEL: func @one_workgroup
+// CONFIG: #pa.topk_config<waves = 16, loads = 2, candidates = 8192, splits = 1>
+// Fewer candidates where LDS is small.
+// CONFIG942-LABEL: func @one_workgroup
+// CONFIG942: #pa.topk_config<waves = 16, loads = 2, candidates = 7424, splits = 1>
+
+// CHECK-LABEL: func @one_workgroup
+// CHECK: %[[ROWS:.*]] = memref.dim
+// CHECK: gpu.launch_func @topk_k4096_by_index_rowends::@topk_k4096_by_index_rowends
+// CHECK-SAME: blocks in (%[[ROWS]], %{{.*}}, %{{.*}})
+// CHECK: gpu.func @topk_k4096_by_index_rowends
+// CHECK-SAME: workgroup(%[[LDS:[^ ]*]] : memref<8192x2xi32, #gpu.address_space<workgroup>>
+// CHECK-SAME: known_block_size = array<i32: 1024, 1, 1>
+// CHECK: vector.load {{.*}} vector<4xf32>
+// CHECK: scf.while
+// CHECK: rocdl.ballot %{{.*}} : i64
+// CHECK: memref.atomic_rmw addi
+// CHECK: amdgpu.lds_barrier
+// CHECK-NOT: memref.load {{.*}} : memref<?x?xi32
+// WAVE32: rocdl.ballot %{{.*}} : i32
+
+// Barriers order LDS, so that its atomics order nothing.
+// ROCDL: llvm.atomicrmw add {{.*}} syncscope("workgroup") monotonic : !llvm.ptr<3>
+// ROCDL-NOT: acq_rel
+func.func @one_workgroup(%v: memref<?x?xf32, strided<[?, 1]>>,
+    %e: memref<?xi32>, %i: memref<?x4096xi32>) {
+  pa.topk values(%v : memref<?x?xf32, strided<[?, 1]>>)
+    row_ends(%e : memref<?xi32>) outs(%i : memref<?x4096xi32>)
+  return
+}
