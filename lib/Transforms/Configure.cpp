@@ -110,6 +110,21 @@ static int64_t getSpareCandidates(int64_t k) {
   return std::max<int64_t>(4096, k);
 }
 
+/// Workgroups for one row: as many as let few rows fill the chip, where each
+/// has enough columns to itself and the merge has less to read than they had. 1
+/// where the sizes are not known.
+static int64_t getSplits(TopKOp op, const TargetInfo &target) {
+  constexpr int64_t kMinShare = 16384, kMaxSplits = 256;
+  auto type = cast<ShapedType>(op.getValues().getType());
+  if (type.isDynamicDim(0) || type.isDynamicDim(1))
+    return 1;
+  const int64_t rows = std::max<int64_t>(type.getDimSize(0), 1);
+  const int64_t columns = type.getDimSize(1);
+  int64_t splits = std::min(getNumCus(op, target) / rows, kMaxSplits);
+  splits = std::min(splits, columns / std::max(kMinShare, 2 * op.getK()));
+  return std::max<int64_t>(splits, 1);
+}
+
 static LogicalResult configure(TopKOp op, const TargetInfo &target) {
   TopKConfigAttr config = op.getConfigAttr();
   if (config) {
@@ -122,9 +137,10 @@ static LogicalResult configure(TopKOp op, const TargetInfo &target) {
     return success();
   }
   int64_t candidates = op.getK() + getSpareCandidates(op.getK());
+  const int64_t splits = getSplits(op, target);
   auto make = [&] {
     return TopKConfigAttr::get(op.getContext(), /*waves=*/16, /*loads=*/2,
-                               candidates, /*splits=*/1);
+                               candidates, splits);
   };
   while (TopKShape(op.getK(), make(), target).getLdsBytes() > target.ldsBytes)
     candidates -= 256;

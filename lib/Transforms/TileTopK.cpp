@@ -94,22 +94,30 @@ void TopKLaunches::emit() {
   if (splits == 1)
     return launch(TopKRole::whole, 1);
 
-  // What the splits found lives from the first launch to the second only: no
+  // Host-shared, as other allocations would need a stream too. What the splits
+  // found lives from the first launch to the second only: no
   // state stays on the device.
   auto allocate = [&](Type element) -> Value {
     auto type =
         MemRefType::get({ShapedType::kDynamic, splits * op.getK()}, element);
     return host
         .create<gpu::AllocOp>(type, /*asyncToken=*/Type(), ValueRange(),
-                              ValueRange{rows}, ValueRange())
+                              ValueRange{rows}, ValueRange(),
+                              /*hostShared=*/true)
         .getMemref();
   };
   workValues = allocate(host.getF32Type());
   workColumns = allocate(host.getI32Type());
   launch(TopKRole::split, splits);
   launch(TopKRole::merge, splits);
-  for (Value memref : {workValues, workColumns})
-    host.create<gpu::DeallocOp>(Type(), ValueRange(), memref);
+  // The lowering to runtime calls takes deallocations on a stream only.
+  Type token = gpu::AsyncTokenType::get(host.getContext());
+  for (Value memref : {workValues, workColumns}) {
+    auto ready = host.create<gpu::WaitOp>(token, ValueRange());
+    auto freed = host.create<gpu::DeallocOp>(
+        token, ValueRange{ready.getAsyncToken()}, memref);
+    host.create<gpu::WaitOp>(Type(), ValueRange{freed.getAsyncToken()});
+  }
 }
 
 LogicalResult mlir::pa::tileTopK(RewriterBase &rewriter, TopKOp op,

@@ -28,6 +28,11 @@ class Operand:
     strides: tuple
     offset: int = 0  # bytes
     is_output: bool = False
+    # Where the pieces of `data` lie in an allocation that is too large to write
+    # out: bytes of the allocation, of each piece, and from one to the next. The
+    # rest of the allocation holds `fill`.
+    sparse: Optional[tuple] = None
+    fill: int = 0
 
     @staticmethod
     def of(array: np.ndarray, is_output: bool = False) -> "Operand":
@@ -96,6 +101,10 @@ def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
                 buffer = {"name": name, "type": "buffer",
                           "bytes": operand.data.nbytes, "init": str(path),
                           "pointer_offset": operand.offset}
+                if operand.sparse:
+                    buffer["bytes"], row, stride = operand.sparse
+                    buffer["init"] = {"fill_u32": operand.fill, "strided": {
+                        "file": str(path), "row_bytes": row, "stride_bytes": stride}}
                 if operand.is_output:
                     buffer["out"] = str(path) + ".out"
                 args.append(buffer)

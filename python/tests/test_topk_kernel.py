@@ -166,7 +166,11 @@ def make(case: Case) -> tuple:
 
 
 def check(case: Case, run_options=()) -> np.ndarray:
-    operands, (indices, best) = make(case)
+    return launch(case, *make(case), run_options)
+
+
+def launch(case: Case, operands: dict, expected: tuple, run_options=()) -> np.ndarray:
+    indices, best = expected
     folder, kernels = kernel_harness.compile_kernels(make_mlir(case), case.chip, case.options)
     for kernel in kernels:
         assert kernel["spills"]["vgprs"] == 0
@@ -274,6 +278,26 @@ def test_every_column_is_read_once(chip):
         folder, kernels = kernel_harness.compile_kernels(make_mlir(case), chip)
         stats = kernel_harness.run_all(kernels, folder, operands).stats
         assert stats["bytes_loaded"]["global"] <= 1.05 * 4 * 131072
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("stride", (2**29 - 1, 2**29 + 3, 2**31 + 1, 3 * 2**30))
+@pytest.mark.parametrize("splits", (1, 3))
+def test_rows_far_apart(chip, stride, splits):
+    """Rows on both sides of 2^31 bytes and of 2^31 elements."""
+    case = Case(chip, k=100, lens=(3000, 4001, 4002), values=True, order="by_value",
+                config=(8, 2, 2000, splits))
+    operands, expected = make(case)
+    view = operands["values"]
+    columns = view.shape[1]
+    rows = np.full((3, columns), POISON)
+    for row in range(3):
+        part = view.data.view(np.float32)[row * view.strides[0]:][:columns]
+        rows[row, :part.size] = part
+    operands["values"] = Operand(
+        rows.reshape(-1).view(np.uint8), view.shape, (stride, 1), 0,
+        sparse=(4 * (2 * stride + columns), 4 * columns, 4 * stride), fill=0x7F800000)
+    launch(case, operands, expected)
 
 
 FULL_LENS = (0, 1, 8, 1024, 4096, 16384, 16385, 65536, 131072)

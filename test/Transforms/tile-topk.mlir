@@ -10,19 +10,27 @@
 // CONFIG942-LABEL: func @one_workgroup
 // CONFIG942: #pa.topk_config<waves = 16, loads = 2, candidates = 7424, splits = 1>
 
+
 // CHECK-LABEL: func @one_workgroup
 // CHECK: %[[ROWS:.*]] = memref.dim
-// CHECK: gpu.launch_func @topk_k4096_by_index_rowends::@topk_k4096_by_index_rowends
+// CHECK: gpu.launch_func  @topk_k4096_by_index_rowends::@topk_k4096_by_index_rowends
 // CHECK-SAME: blocks in (%[[ROWS]], %{{.*}}, %{{.*}})
+// CHECK-LABEL: func @few_long_rows
+// CHECK: %[[VALUES:.*]] = gpu.alloc host_shared (%{{.*}}) : memref<?x32768xf32>
+// CHECK: %[[COLUMNS:.*]] = gpu.alloc host_shared (%{{.*}}) : memref<?x32768xi32>
+// CHECK: gpu.launch_func  @topk_split_k512_by_value::@topk_split_k512_by_value
+// CHECK: gpu.launch_func  @topk_merge_k512_by_value::@topk_merge_k512_by_value
+// CHECK: gpu.dealloc async [%{{.*}}] %[[VALUES]]
+// CHECK: gpu.dealloc async [%{{.*}}] %[[COLUMNS]]
 // CHECK: gpu.func @topk_k4096_by_index_rowends
 // CHECK-SAME: workgroup(%[[LDS:[^ ]*]] : memref<8192x2xi32, #gpu.address_space<workgroup>>
 // CHECK-SAME: known_block_size = array<i32: 1024, 1, 1>
-// CHECK: vector.load {{.*}} vector<4xf32>
 // CHECK: scf.while
+// CHECK: vector.load {{.*}} vector<4xf32>
 // CHECK: rocdl.ballot %{{.*}} : i64
 // CHECK: memref.atomic_rmw addi
 // CHECK: amdgpu.lds_barrier
-// CHECK-NOT: memref.load {{.*}} : memref<?x?xi32
+// CHECK: vector.store {{.*}}, %[[LDS]]
 // WAVE32: rocdl.ballot %{{.*}} : i32
 
 // Barriers order LDS, so that its atomics order nothing.
@@ -32,5 +40,21 @@ func.func @one_workgroup(%v: memref<?x?xf32, strided<[?, 1]>>,
     %e: memref<?xi32>, %i: memref<?x4096xi32>) {
   pa.topk values(%v : memref<?x?xf32, strided<[?, 1]>>)
     row_ends(%e : memref<?xi32>) outs(%i : memref<?x4096xi32>)
+  return
+}
+
+// Few long rows: a launch for the shares and one that merges them.
+// CONFIG-LABEL: func @few_long_rows
+// CONFIG: #pa.topk_config<waves = 16, loads = 2, candidates = 4608, splits = 64>
+func.func @few_long_rows(%v: memref<4x1048576xf32>, %i: memref<4x512xi32>) {
+  pa.topk values(%v : memref<4x1048576xf32>) outs(%i : memref<4x512xi32>)
+    {order = #pa.order<by_value>}
+  return
+}
+
+// CONFIG-LABEL: func @many_rows
+// CONFIG: splits = 1>
+func.func @many_rows(%v: memref<256x1048576xf32>, %i: memref<256x512xi32>) {
+  pa.topk values(%v : memref<256x1048576xf32>) outs(%i : memref<256x512xi32>)
   return
 }
