@@ -139,7 +139,7 @@ static LogicalResult configure(TopKOp op, const TargetInfo &target) {
   int64_t candidates = op.getK() + getSpareCandidates(op.getK());
   const int64_t splits = getSplits(op, target);
   auto make = [&] {
-    return TopKConfigAttr::get(op.getContext(), /*waves=*/16, /*loads=*/2,
+    return TopKConfigAttr::get(op.getContext(), /*waves=*/8, /*loads=*/4,
                                candidates, splits);
   };
   while (TopKShape(op.getK(), make(), target).getLdsBytes() > target.ldsBytes)

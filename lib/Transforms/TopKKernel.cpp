@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "TopKKernel.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -156,6 +155,7 @@ TopKKernel::Tile TopKKernel::loadTile(Value tileNumber) {
 SmallVector<Value> TopKKernel::findHits(const Tile &tile, int64_t load,
                                         Value tileNumber, Value threshold) {
   Value size = getTileRange(tileNumber).second;
+  Value sizeI32 = toI32(size);
   auto hitMask = [&](int64_t i) {
     Value element = b.create<vector::ExtractOp>(tile[load], i);
     return ballot(
@@ -171,8 +171,9 @@ SmallVector<Value> TopKKernel::findHits(const Tile &tile, int64_t load,
         return masks;
       },
       [&] {
-        // Keeps the backend from computing the masks below for every tile.
-        b.create<ROCDL::SchedBarrier>(0);
+        // A value that only exists here keeps the backend from computing what
+        // follows for every tile: it would take more time than all else.
+        Value size = uniform(sizeI32);
         SmallVector<Value> masks;
         for (int64_t i = 0; i < kVector; ++i) {
           Value mask = hitMask(i);
@@ -181,16 +182,17 @@ SmallVector<Value> TopKKernel::findHits(const Tile &tile, int64_t load,
             return b.create<arith::ConstantOp>(b.getIntegerAttr(type, value));
           };
           // Lanes whose element is inside the tile.
-          Value first =
-              add(getWaveOffset(), load * perLoad + i - (kVector - 1));
-          Value lanes = min(div(max(sub(size, first), index(0)), kVector),
-                            index(shape.lanes));
-          Value shift = b.create<arith::IndexCastUIOp>(
-              type, min(lanes, index(shape.lanes - 1)));
+          Value first = add(mul(waveI32, shape.loads * perLoad),
+                            load * perLoad + i - (kVector - 1));
+          Value lanes = min(div(max(sub(size, first), i32(0)), kVector),
+                            i32(shape.lanes));
+          Value shift = min(lanes, i32(shape.lanes - 1));
+          if (shape.lanes == 64)
+            shift = b.create<arith::ExtUIOp>(type, shift);
           Value below = b.create<arith::SubIOp>(
               b.create<arith::ShLIOp>(constant(1), shift), constant(1));
           Value inside =
-              select(equal(lanes, index(shape.lanes)), constant(-1), below);
+              select(equal(lanes, i32(shape.lanes)), constant(-1), below);
           masks.push_back(bitAnd(mask, inside));
         }
         return masks;
@@ -349,7 +351,9 @@ TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
                   [&]() -> SmallVector<Value> {
                     return {found, keyed, threshold};
                   });
-              branch(bitOr(fits, equal(turn, wave)), [&] {
+              Value isNow = bitOr(fits, equal(turn, wave));
+              Value hasHits = compare(arith::CmpIPredicate::ne, own, none);
+              branch(bitAnd(isNow, hasHits), [&] {
                 insertHits(tile, tileNumber, hitThreshold,
                            add(state[0], select(fits, before, none)));
               });

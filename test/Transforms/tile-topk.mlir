@@ -5,10 +5,10 @@
 // RUN: pa-opt %s --pa-lower-to-rocdl=chip=gfx942 | FileCheck %s --check-prefix=ROCDL
 
 // CONFIG-LABEL: func @one_workgroup
-// CONFIG: #pa.topk_config<waves = 16, loads = 2, candidates = 8192, splits = 1>
+// CONFIG: #pa.topk_config<waves = 8, loads = 4, candidates = 8192, splits = 1>
 // Fewer candidates where LDS is small.
 // CONFIG942-LABEL: func @one_workgroup
-// CONFIG942: #pa.topk_config<waves = 16, loads = 2, candidates = 7424, splits = 1>
+// CONFIG942: #pa.topk_config<waves = 8, loads = 4, candidates = 7424, splits = 1>
 
 
 // CHECK-LABEL: func @one_workgroup
@@ -24,7 +24,7 @@
 // CHECK: gpu.dealloc async [%{{.*}}] %[[COLUMNS]]
 // CHECK: gpu.func @topk_k4096_by_index_rowends
 // CHECK-SAME: workgroup(%[[LDS:[^ ]*]] : memref<8192x2xi32, #gpu.address_space<workgroup>>
-// CHECK-SAME: known_block_size = array<i32: 1024, 1, 1>
+// CHECK-SAME: known_block_size = array<i32: 512, 1, 1>
 // CHECK: scf.while
 // CHECK: vector.load {{.*}} vector<4xf32>
 // CHECK: rocdl.ballot %{{.*}} : i64
@@ -45,7 +45,7 @@ func.func @one_workgroup(%v: memref<?x?xf32, strided<[?, 1]>>,
 
 // Few long rows: a launch for the shares and one that merges them.
 // CONFIG-LABEL: func @few_long_rows
-// CONFIG: #pa.topk_config<waves = 16, loads = 2, candidates = 4608, splits = 64>
+// CONFIG: #pa.topk_config<waves = 8, loads = 4, candidates = 4608, splits = 64>
 func.func @few_long_rows(%v: memref<4x1048576xf32>, %i: memref<4x512xi32>) {
   pa.topk values(%v : memref<4x1048576xf32>) outs(%i : memref<4x512xi32>)
     {order = #pa.order<by_value>}

@@ -63,8 +63,9 @@ def PASetTarget : Pass<"pa-set-target", "::mlir::ModuleOp"> {
 def PAConfigure : Pass<"pa-configure", "::mlir::ModuleOp"> {
   let summary = "choose matrix instruction, tile sizes and staging of each op";
   let description = [{
-    Gives every `pa.paged_logits` without one a `config` attribute, from the
-    tables of the module's chip. A `config` written by hand is checked against
+    Gives every `pa.paged_logits` and `pa.topk` without one a `config` attribute,
+    from the tables of the module's chip. Few long rows of static extents are
+    split among workgroups. A `config` written by hand is checked against
     the chip and kept: an instruction that the chip has not, or more LDS or
     registers than it has, is an error.
 
