@@ -13,9 +13,28 @@ uint32_t ldsAddress(Wave &W, const Instruction &I, unsigned Lane) {
   return laneValue(W, I.Src[0], Lane) + uint32_t(uint16_t(I.Mod.Offset));
 }
 
+/// Addresses of all lanes, Extra bytes on; false if they are not in registers.
+bool ldsAddresses(Wave &W, const Instruction &I, uint32_t Extra,
+                  LaneBuffer &A) {
+  if (!I.Src[0].isVgpr())
+    return false;
+  const uint32_t *V = W.V + I.Src[0].Offset;
+  for (unsigned L = 0; L != W.Lanes; ++L)
+    A.D[L] = V[L] + Extra;
+  return true;
+}
+
 template <Piece P>
 void load(Wave &W, const Instruction &I) {
   W.issue(Counter::Lgkm);
+  if constexpr (bytesOf(P) >= 4) {
+    LaneBuffer A;
+    if (LLVM_LIKELY(
+            ldsAddresses(W, I, uint16_t(I.Mod.Offset), A) &&
+            I.Dst[0].isVgpr() &&
+            W.Group->Lds->loadWave<dwordsOf(P)>(W, A.D, W.V + I.Dst[0].Offset)))
+      return;
+  }
   forLanes(W.exec(), [&](unsigned Lane) {
     uint32_t Data[4] = {0, 0, 0, 0};
     W.Group->Lds->load(W, I, Lane, ldsAddress(W, I, Lane), Data, bytesOf(P));
@@ -26,6 +45,14 @@ void load(Wave &W, const Instruction &I) {
 template <Piece P>
 void store(Wave &W, const Instruction &I) {
   W.issue(Counter::Lgkm);
+  if constexpr (bytesOf(P) >= 4) {
+    LaneBuffer A;
+    if (LLVM_LIKELY(ldsAddresses(W, I, uint16_t(I.Mod.Offset), A) &&
+                    I.Src[1].isVgpr() &&
+                    W.Group->Lds->storeWave<dwordsOf(P)>(
+                        W, A.D, W.V + I.Src[1].Offset)))
+      return;
+  }
   forLanes(W.exec(), [&](unsigned Lane) {
     uint32_t Data[4];
     getLane(W, I.Src[1], P, Lane, Data);

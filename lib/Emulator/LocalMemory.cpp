@@ -1,7 +1,7 @@
 //===- LocalMemory.cpp - LDS of one workgroup -----------------------------===//
 
 #include "LocalMemory.h"
-#include "Wave.h"
+#include "Operands.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -15,10 +15,15 @@ void LocalMemory::reset(uint32_t NewSize) {
     Bytes.resize(Words * 4);
   std::memset(Bytes.data(), 0, Words * 4);
   Shadow.assign(Words, 0);
-  if (Accesses.size() < Words)
-    Accesses.resize(Words);
-  if (EpochBase > 0xf0000000u) {
-    std::fill(Accesses.begin(), Accesses.end(), Access());
+  if (WriteTags.size() < Words) {
+    WriteTags.resize(Words);
+    ReadTags.resize(Words);
+    WriteMasks.resize(Words);
+    ReadMasks.resize(Words);
+  }
+  if (EpochBase > 0xf00000u) {
+    std::fill(WriteTags.begin(), WriteTags.end(), 0);
+    std::fill(ReadTags.begin(), ReadTags.end(), 0);
     EpochBase = 1;
   }
 }
@@ -29,7 +34,7 @@ void LocalMemory::checkWords(Wave &W, const Instruction &I, unsigned Lane,
   const LaunchOptions &Options = *W.Group->Options;
   const bool Races = Options.CheckRaces && W.Group->Waves.size() > 1;
   const uint32_t Epoch = EpochBase + W.Epoch;
-  const uint8_t Self = uint8_t(W.Id);
+  const uint32_t Tag = Epoch << 8 | uint8_t(W.Id);
   uint32_t End = Address + Count;
   bool Undefined = false, Early = false;
   int Racer = -1;
@@ -44,32 +49,26 @@ void LocalMemory::checkWords(Wave &W, const Instruction &I, unsigned Lane,
     if (Write)
       S |= Mask;
     if (Races) {
-      Access &A = Accesses[At >> 2];
-      if (A.WriteEpoch == Epoch && A.WriteWave != Self && (A.WriteMask & Mask))
-        Racer = A.WriteWave;
-      if (Write && A.ReadEpoch == Epoch && A.ReadWave != Self &&
-          (A.ReadMask & Mask))
-        Racer = A.ReadWave;
+      uint32_t &WriteTag = WriteTags[At >> 2], &ReadTag = ReadTags[At >> 2];
+      uint8_t &WriteMask = WriteMasks[At >> 2], &ReadMask = ReadMasks[At >> 2];
+      if (WriteTag >> 8 == Epoch && WriteTag != Tag && (WriteMask & Mask))
+        Racer = WriteTag & 0xff;
+      if (Write && ReadTag >> 8 == Epoch && ReadTag != Tag && (ReadMask & Mask))
+        Racer = ReadTag & 0xff;
       // Atomics do both and are not recorded: they do not race with each
       // other.
       if (Read && !Write) {
-        if (A.ReadEpoch != Epoch) {
-          A.ReadEpoch = Epoch;
-          A.ReadWave = Self;
-          A.ReadMask = Mask;
+        if (ReadTag >> 8 != Epoch) {
+          ReadTag = Tag;
+          ReadMask = Mask;
         } else {
-          if (A.ReadWave != Self)
-            A.ReadWave = ManyWaves;
-          A.ReadMask |= Mask;
+          if (ReadTag != Tag)
+            ReadTag |= ManyWaves;
+          ReadMask |= Mask;
         }
       } else if (Write && !Read) {
-        if (A.WriteEpoch != Epoch || A.WriteWave != Self) {
-          A.WriteEpoch = Epoch;
-          A.WriteWave = Self;
-          A.WriteMask = Mask;
-        } else {
-          A.WriteMask |= Mask;
-        }
+        WriteMask = WriteTag == Tag ? WriteMask | Mask : Mask;
+        WriteTag = Tag;
       }
     }
     At += N;
@@ -161,6 +160,124 @@ uint8_t *LocalMemory::atomic(Wave &W, const Instruction &I, unsigned Lane,
   checkWords(W, I, Lane, Address, N, /*Read=*/true, /*Write=*/true);
   return Bytes.data() + Address;
 }
+
+// First every check over all lanes, without a branch per dword, then the
+// accesses. Masks are not looked at: a conflict in other bytes of the same
+// dword takes the slow path, which tells them apart.
+
+template <unsigned Dwords>
+bool LocalMemory::loadWave(Wave &W, const uint32_t *Addresses, uint32_t *To) {
+  const LaunchOptions &Options = *W.Group->Options;
+  const uint64_t Exec = W.exec();
+  const uint32_t Limit = Size >= 4 * Dwords ? Size - 4 * Dwords : 0;
+  uint32_t Bad = Size < 4 * Dwords;
+  const bool Races = Options.CheckRaces && W.Group->Waves.size() > 1;
+  const uint32_t Epoch = EpochBase + W.Epoch;
+  const uint32_t Tag = Epoch << 8 | uint8_t(W.Id);
+  for (unsigned L = 0; L != W.Lanes; ++L) {
+    const uint32_t Active = uint32_t((Exec >> L) & 1);
+    Bad |=
+        Active & uint32_t((Addresses[L] > Limit) | ((Addresses[L] & 3) != 0));
+  }
+  if (Bad)
+    return false;
+  const uint8_t Required = Options.CheckUninitialized ? 0xf : 0;
+  uint8_t Pending = 0, Written = 0xf;
+  uint32_t Raced = 0;
+  forLanes(Exec, [&](unsigned L) {
+    const uint32_t Word = Addresses[L] >> 2;
+    for (unsigned D = 0; D != Dwords; ++D) {
+      const uint8_t S = Shadow[Word + D];
+      Pending |= S;
+      Written &= S;
+    }
+    if (Races)
+      for (unsigned D = 0; D != Dwords; ++D) {
+        const uint32_t T = WriteTags[Word + D];
+        Raced |= uint32_t((T >> 8 == Epoch) & (T != Tag));
+      }
+  });
+  if ((Pending & 0x10) || (Written & Required) != Required || Raced)
+    return false;
+  W.Thread->Loaded[unsigned(MemorySpace::Lds)] +=
+      uint64_t(4 * Dwords) * unsigned(__builtin_popcountll(Exec));
+  forLanes(Exec, [&](unsigned L) {
+    uint32_t X[Dwords];
+    std::memcpy(X, Bytes.data() + Addresses[L], 4 * Dwords);
+    for (unsigned D = 0; D != Dwords; ++D)
+      To[D * W.Lanes + L] = X[D];
+    if (Races) {
+      const uint32_t Word = Addresses[L] >> 2;
+      for (unsigned D = 0; D != Dwords; ++D) {
+        const uint32_t T = ReadTags[Word + D];
+        ReadTags[Word + D] = T >> 8 == Epoch && T != Tag ? T | ManyWaves : Tag;
+        ReadMasks[Word + D] = 0xf;
+      }
+    }
+  });
+  return true;
+}
+
+template <unsigned Dwords>
+bool LocalMemory::storeWave(Wave &W, const uint32_t *Addresses,
+                            const uint32_t *From) {
+  const LaunchOptions &Options = *W.Group->Options;
+  const uint64_t Exec = W.exec();
+  const uint32_t Limit = Size >= 4 * Dwords ? Size - 4 * Dwords : 0;
+  uint32_t Bad = Size < 4 * Dwords;
+  const bool Races = Options.CheckRaces && W.Group->Waves.size() > 1;
+  const uint32_t Epoch = EpochBase + W.Epoch;
+  const uint32_t Tag = Epoch << 8 | uint8_t(W.Id);
+  for (unsigned L = 0; L != W.Lanes; ++L) {
+    const uint32_t Active = uint32_t((Exec >> L) & 1);
+    Bad |=
+        Active & uint32_t((Addresses[L] > Limit) | ((Addresses[L] & 3) != 0));
+  }
+  if (Bad)
+    return false;
+  uint8_t Pending = 0;
+  uint32_t Raced = 0;
+  forLanes(Exec, [&](unsigned L) {
+    const uint32_t Word = Addresses[L] >> 2;
+    for (unsigned D = 0; D != Dwords; ++D)
+      Pending |= Shadow[Word + D];
+    if (Races)
+      for (unsigned D = 0; D != Dwords; ++D) {
+        const uint32_t T = WriteTags[Word + D], R = ReadTags[Word + D];
+        Raced |= uint32_t((T >> 8 == Epoch) & (T != Tag)) |
+                 uint32_t((R >> 8 == Epoch) & (R != Tag));
+      }
+  });
+  if ((Pending & 0x10) || Raced)
+    return false;
+  W.Thread->Stored[unsigned(MemorySpace::Lds)] +=
+      uint64_t(4 * Dwords) * unsigned(__builtin_popcountll(Exec));
+  forLanes(Exec, [&](unsigned L) {
+    const uint32_t Word = Addresses[L] >> 2;
+    for (unsigned D = 0; D != Dwords; ++D) {
+      const uint32_t X = From[D * W.Lanes + L];
+      std::memcpy(Bytes.data() + Addresses[L] + 4 * D, &X, 4);
+      Shadow[Word + D] |= 0xf;
+    }
+    if (Races)
+      for (unsigned D = 0; D != Dwords; ++D) {
+        WriteTags[Word + D] = Tag;
+        WriteMasks[Word + D] = 0xf;
+      }
+  });
+  return true;
+}
+
+#define PA_INSTANTIATE(N)                                                      \
+  template bool LocalMemory::loadWave<N>(Wave &, const uint32_t *,             \
+                                         uint32_t *);                          \
+  template bool LocalMemory::storeWave<N>(Wave &, const uint32_t *,            \
+                                          const uint32_t *);
+PA_INSTANTIATE(1)
+PA_INSTANTIATE(2)
+PA_INSTANTIATE(3)
+PA_INSTANTIATE(4)
+#undef PA_INSTANTIATE
 
 void LocalMemory::markPending(uint32_t Address, uint32_t N) {
   for (uint32_t At = Address / 4; At * 4 < Address + N && At < Shadow.size();
