@@ -5,7 +5,7 @@ import lit.formats
 
 config.name = "PagedAttn"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".mlir", ".test", ".s", ".ll"]
+config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "fixtures", "Consumer", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.pa_build_dir, "test")
@@ -21,7 +21,7 @@ config.environment["PATH"] = os.pathsep.join(
     [build_bin, config.llvm_tools_dir, "/usr/bin", "/bin"]
 )
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
-for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "CCACHE_DIR", "CI"):
+for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "CI"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 
@@ -42,8 +42,10 @@ for tool in ["FileCheck", "not", "count", "split-file"]:
     add_tool(tool, os.path.join(config.llvm_tools_dir, tool))
 for tool in [
     "clang",
+    "ld.lld",
     "llc",
     "llvm-mc",
+    "llvm-mca",
     "llvm-objdump",
     "llvm-readelf",
     "llvm-nm",
@@ -61,6 +63,7 @@ for name, value in [
     ("%pa_include", os.path.join(config.pa_source_dir, "include")),
     ("%pa_src", config.pa_source_dir),
     ("%pa_build", config.pa_build_dir),
+    ("%llvm_tools", config.llvm_tools_dir),
     ("%mlir_include", os.path.join(config.llvm_tools_dir, "..", "include")),
     ("%mlir_lib", os.path.join(config.llvm_tools_dir, "..", "lib")),
     ("%python", config.python),

@@ -48,7 +48,7 @@ static void addArgs(DictionaryAttr arg, int64_t &offset, json::Array &args) {
   Type type = typeAttr ? typeAttr.getValue() : Type();
   auto add = [&](const std::string &field, StringRef kind) {
     args.push_back(json::Object{{"name", field},
-                                {"kind", kind},
+                                {"kind", kind.str()},
                                 {"bytes", kBytes},
                                 {"offset", offset}});
     offset += kBytes;
@@ -74,12 +74,15 @@ json::Object mlir::pa::makeKernelEntry(gpu::KernelMetadataAttr kernel,
   auto info = elf ? elf.getAs<DictionaryAttr>(PADialect::kKernelInfoAttrName)
                   : DictionaryAttr();
   const TargetInfo *target = TargetInfo::lookup(chip);
-  int64_t vgprs = getInt(elf, "vgpr_count"), agprs = getInt(elf, "agpr_count");
+  // Chips without accumulation registers report -1 of them.
+  int64_t vgprs = getInt(elf, "vgpr_count");
+  int64_t agprs =
+      std::max<int64_t>(0, static_cast<int32_t>(getInt(elf, "agpr_count")));
   int64_t ldsBytes = getInt(elf, "group_segment_fixed_size");
   int64_t waveSize = getInt(elf, "wavefront_size");
   json::Object entry{
       {"symbol", kernel.getName().str()},
-      {"chip", chip},
+      {"chip", chip.str()},
       {"file", (objectName + "." + chip + ".co").str()},
       {"file_bytes", static_cast<int64_t>(elfBytes)},
       {"wave_size", waveSize},

@@ -4,6 +4,7 @@
 #include "ChipInfo.h"
 #include "CodeObject.h"
 #include "GlobalMemory.h"
+#include "SparseFill.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -139,9 +140,9 @@ Error Device::fill(uint64_t Address, uint64_t Pattern, unsigned PatternBytes,
   Allocation *A = Memory->find(Address, Bytes);
   if (!A)
     return outside(*Memory, Address, Bytes);
-  uint8_t *To = A->Data + (Address - A->Base);
-  for (uint64_t I = 0; I != Count; ++I)
-    std::memcpy(To + I * PatternBytes, &Pattern, PatternBytes);
+  // Memory of the host program is not ours to remap.
+  fillPattern(A->Data + (Address - A->Base), Bytes, Pattern, PatternBytes,
+              /*MayRemap=*/!A->HostOwned);
   A->markDefined(Address, Bytes);
   return Error::success();
 }

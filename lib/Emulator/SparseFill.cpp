@@ -61,8 +61,8 @@ bool mapPattern(uint8_t *To, uint64_t Bytes, uint64_t Pattern,
 } // namespace
 
 void fillPattern(uint8_t *To, uint64_t Bytes, uint64_t Pattern,
-                 unsigned PatternBytes) {
-  if (Bytes >= SharedFrom) {
+                 unsigned PatternBytes, bool MayRemap) {
+  if (MayRemap && Bytes >= SharedFrom) {
     // Pages start at multiples of the pattern only if the range does.
     uint64_t Head = -reinterpret_cast<uintptr_t>(To) % Page;
     if (Head % PatternBytes == 0) {

@@ -7,11 +7,12 @@
 
 namespace pagedattn::emu {
 
-/// Repeats a pattern of 1, 2, 4 or 8 bytes over private memory of the host. A
-/// large range shares a few pages until somebody writes to it, so that a filled
-/// buffer of many GiB costs what is touched, like a zeroed one.
+/// Repeats a pattern of 1, 2, 4 or 8 bytes. With MayRemap the range is private
+/// anonymous memory; a large one then shares a few pages until somebody writes
+/// to it, so that a filled buffer of many GiB costs what is touched, like a
+/// zeroed one.
 void fillPattern(uint8_t *To, uint64_t Bytes, uint64_t Pattern,
-                 unsigned PatternBytes);
+                 unsigned PatternBytes, bool MayRemap);
 
 } // namespace pagedattn::emu
 

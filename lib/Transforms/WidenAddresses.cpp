@@ -147,6 +147,9 @@ LogicalResult FunctionRewriter::rewriteRebase(Group &group) {
           dim == type.getRank() - 1 ? vectorLength(access->access.op) - 1 : 0;
       size = std::max(size, access->facts.laneBounds[dim].max + last + 1);
     }
+    // A bound may be looser than the type, where a mask keeps lanes inside.
+    if (!type.isDynamicDim(dim))
+      size = std::min(size, type.getDimSize(dim));
     const IndexSplit &index = first->facts.indices[dim];
     if (index.uniform.empty())
       offsets.push_back(b.getIndexAttr(0));

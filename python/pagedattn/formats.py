@@ -99,7 +99,8 @@ def decode(codes: ArrayLike, kind: Union[str, FloatFormat]) -> Floats:
     table = get_format(kind).table()
     codes = np.asarray(codes)
     _expect(codes.dtype.kind in "ui", f"codes must be integers, found {codes.dtype}")
-    if codes.size and (codes.max() >= table.size or codes.min() < 0):
+    has_all_codes = codes.dtype == np.uint8 and table.size == 256
+    if not has_all_codes and codes.size and not 0 <= codes.min() <= codes.max() < table.size:
         raise ValueError(
             f"codes of {get_format(kind).name} are 0 to {table.size - 1}, "
             f"found {codes.min()} to {codes.max()}"
@@ -205,6 +206,15 @@ def pack_fp4(codes: ArrayLike) -> NDArray[np.uint8]:
         "fp4 codes are 0 to 15",
     )
     return (codes[..., 0::2] | (codes[..., 1::2] << 4)).astype(np.uint8)
+
+
+def decode_fp4_pairs(packed: ArrayLike) -> Floats:
+    """Values ``[..., 2 * C]`` of fp4 pairs in bytes ``[..., C]``."""
+    packed = np.asarray(packed)
+    if packed.dtype == np.int8:
+        packed = packed.view(np.uint8)
+    pairs = decode(unpack_fp4(np.arange(256, dtype=np.uint8)[:, None]), E2M1)
+    return pairs[packed].reshape(*packed.shape[:-1], -1)
 
 
 def unpack_fp4(packed: ArrayLike) -> NDArray[np.uint8]:

@@ -35,9 +35,10 @@ def row_ends(
     return np.clip(ends, 0, most).reshape(-1)
 
 
-def _scaled(values: Floats, scales: ArrayLike, block: int = BLOCK) -> Floats:
-    """`values` times the E8M0 scale of their block along the last axis."""
-    return values * np.repeat(formats.decode_e8m0(scales), block, axis=-1)
+def _scaled(values: Floats, scales: Floats, block: int = BLOCK) -> Floats:
+    """`values` times the scale of their block along the last axis."""
+    blocks = values.reshape(*values.shape[:-1], -1, block)
+    return (blocks * scales[..., None]).reshape(values.shape)
 
 
 def _key_rows(keys, key_scales, pages, layout: str, fmt: str) -> Floats:
@@ -48,8 +49,8 @@ def _key_rows(keys, key_scales, pages, layout: str, fmt: str) -> Floats:
     if layout == "tiled":
         data = formats.untile_pages(data)
     if fmt == "mxfp4":
-        rows = formats.decode(formats.unpack_fp4(data), "e2m1")
-        rows = _scaled(rows, np.asarray(key_scales)[pages])
+        rows = formats.decode_fp4_pairs(data)
+        rows = _scaled(rows, formats.decode_e8m0(np.asarray(key_scales)[pages]))
     else:
         rows = formats.decode(data, fmt)
     return rows.reshape(-1, rows.shape[-1])
@@ -118,8 +119,8 @@ def paged_logits(
     if q.dtype == np.int8:
         q = q.view(np.uint8)
     if query_scales is not None:
-        queries = formats.decode(formats.unpack_fp4(q), "e2m1")
-        queries = _scaled(queries, query_scales)
+        queries = formats.decode_fp4_pairs(q)
+        queries = _scaled(queries, formats.decode_e8m0(query_scales))
     else:
         queries = formats.decode(q, fmt)
 
@@ -282,29 +283,34 @@ def _decode_operand(data: NDArray, kind: str, fp8: str) -> Floats:
         return data.view(np.float16).astype(np.float64)
     data = data.view(np.uint8) if data.dtype == np.int8 else data
     if kind == "e2m1":
-        return formats.decode(formats.unpack_fp4(data), kind)
+        return formats.decode_fp4_pairs(data)
     return formats.decode(data, fp8)
 
 
-def _expand_scales(scales, kind: str, rows: int, k: int) -> Floats:
-    """The scale of every element of ``[..., rows, k]``."""
+def _scale_operand(values: Floats, scales: ArrayLike, kind: str) -> Floats:
+    """Values ``[..., rows, K]`` with their scales."""
+    if kind == "none":
+        return values
     if kind == "f32_row":
-        return np.asarray(scales, dtype=np.float64)[..., None]
+        return values * np.asarray(scales, dtype=np.float64)[..., None]
     _expect(
         kind in _SCALE_BLOCKS,
         f"unknown scale kind {kind!r}, known are none, f32_row, "
         f"{', '.join(_SCALE_BLOCKS)}",
     )
+    rows, k = values.shape[-2:]
     block_rows, block = _SCALE_BLOCKS[kind]
-    is_e8m0 = kind.startswith("e8m0")
-    values = formats.decode_e8m0(scales) if is_e8m0 else np.asarray(scales, np.float64)
+    factors = (
+        formats.decode_e8m0(scales)
+        if kind.startswith("e8m0")
+        else np.asarray(scales, dtype=np.float64)
+    )
     wanted = (-(-rows // block_rows), k // block)
     _expect(
-        values.shape[-2:] == wanted,
-        f"scales of kind {kind} must be {wanted}, found {values.shape[-2:]}",
+        factors.shape[-2:] == wanted,
+        f"scales of kind {kind} must be {wanted}, found {factors.shape[-2:]}",
     )
-    tall = np.repeat(values, block_rows, axis=-2)[..., :rows, :]
-    return np.repeat(tall, block, axis=-1)
+    return _scaled(values, np.repeat(factors, block_rows, axis=-2)[..., :rows, :], block)
 
 
 def grouped_gemm(
@@ -354,24 +360,34 @@ def grouped_gemm(
     kind_a, kind_b = _GEMM_FORMATS[fmt]
     left = _decode_operand(np.asarray(a), kind_a, fp8)
     weights = np.asarray(b)
-    if weight_layout == "shuffled_16x16":
-        weights = formats.unshuffle_16x16(weights)
-    else:
-        _expect(weight_layout == "linear", f"unknown layout {weight_layout!r}")
-    right = _decode_operand(weights, kind_b, fp8)
-    groups, n, k = right.shape
+    _expect(
+        weight_layout in ("linear", "shuffled_16x16"),
+        f"unknown weight layout {weight_layout!r}, known are linear, shuffled_16x16",
+    )
+    groups, n, k = weights.shape
+    k = k * 2 if kind_b == "e2m1" else k
     _expect(left.shape[1] == k, f"K of a must be {k}, found {left.shape[1]}")
-    if a_scale != "none":
-        left = left * _expand_scales(a_scales, a_scale, left.shape[0], k)
-    if b_scale != "none":
-        codes = formats.unshuffle_scales(b_scales, scale_layout)
-        right = right * _expand_scales(codes, b_scale, n, k)
+    left = _scale_operand(left, a_scales, a_scale)
+
+    def expert(e: int) -> Floats:
+        """Weights of one expert with their scales."""
+        data = weights[e]
+        if weight_layout == "shuffled_16x16":
+            data = formats.unshuffle_16x16(data)
+        values = _decode_operand(data, kind_b, fp8)
+        if b_scale == "none":
+            return values
+        codes = formats.unshuffle_scales(np.asarray(b_scales)[e], scale_layout)
+        return _scale_operand(values, codes, b_scale)
 
     if offsets is None:
         _expect(groups == 1, f"without offsets there is one group, found {groups}")
         offsets = np.array([0, rows])
     cuts = np.clip(np.asarray(offsets, dtype=np.int64), 0, rows)
-    _expect(cuts.shape == (groups + 1,), f"offsets must have {groups + 1} entries")
+    _expect(
+        cuts.shape == (groups + 1,),
+        f"offsets must have {groups + 1} entries, found {cuts.shape}",
+    )
     ids = np.arange(rows) if row_ids is None else np.asarray(row_ids, np.int64)
 
     columns = n if activation is None else n // 2
@@ -380,7 +396,9 @@ def grouped_gemm(
     for e in range(groups):
         chosen = np.arange(cuts[e], cuts[e + 1])
         chosen = chosen[(ids[chosen] >= 0) & (ids[chosen] < left.shape[0])]
-        product = left[ids[chosen]] @ right[e].T
+        if not chosen.size:
+            continue
+        product = left[ids[chosen]] @ expert(e).T
         if bias is not None:
             product = product + np.asarray(bias, np.float64)[e]
         result = product if activation is None else activation(product)

@@ -1,7 +1,7 @@
 """pa.grouped_gemm lowered to loops, against the float64 reference."""
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Optional
 
@@ -58,6 +58,7 @@ class Case:
     magnitude: float = 2.0
     dynamic: bool = False
     e8m0_type: bool = False
+    boundary: bool = False
 
     @cached_property
     def groups(self) -> int:
@@ -68,6 +69,14 @@ class Case:
         return self.n // 2 if self.activation else self.n
 
     def data(self, rng, shape, is_fp4):
+        if self.boundary:
+            # Times 1, rows of A are the amax of their blocks: the largest numbers
+            # of the output formats times powers of two, and their neighbours.
+            mantissas = np.array([[1.5], [1.75], [1.875]]) + np.array([-1, 0, 1]) / 128
+            amax = np.multiply.outer([2.0**-9, 1.0, 2.0**20], mantissas).reshape(-1, 1)
+            rest = 2.0 ** -rng.integers(0, 6, shape)
+            rest[..., ::32, :] = 1
+            return formats.encode_bf16(amax if len(shape) == 2 else rest)
         numbers = rng.integers(-4, 5, shape) * (self.magnitude / 4)
         if self.fmt == "bf16":
             return formats.encode_bf16(numbers)
@@ -149,9 +158,14 @@ class Case:
         known = {"a": 1, "b": 1}.get(operand)
         return tuple(d for d in range(array.ndim) if d != known)
 
-    def function(self) -> str:
-        operands = dict(self.arrays)
-        operands.update(zip(("c", "c_scales"), (view for view, _ in self.outputs)))
+    def operands(self) -> dict:
+        """Inputs and outputs in the order of the function's arguments."""
+        outputs = zip(("c", "c_scales"), (view for view, _ in self.outputs))
+        return {**self.arrays, **dict(outputs)}
+
+    def function(self, operands: Optional[dict] = None) -> str:
+        """The function of the case, for its own operands or for some like them."""
+        operands = operands or self.operands()
         types = {}
         for operand, array in operands.items():
             unknown = self.unknown(operand, array)
@@ -334,6 +348,17 @@ def make_cases():
                 bias=True,
                 row_weights=True,
             )
+        yield Case(
+            f"requantised_boundary_{out}",
+            boundary=True,
+            fmt="bf16",
+            rows=27,
+            offsets=None,
+            k=1,
+            n=64,
+            out=out,
+            requantised=True,
+        )
         yield Case(f"requantised_zero_{out}", n=64, out=out, requantised=True, magnitude=0)
         yield Case(
             f"requantised_nan_{out}",
@@ -369,6 +394,11 @@ def make_cases():
 
 
 CASES = {case.name: case for case in make_cases()}
+
+
+def fresh(name: str) -> Case:
+    """The case of that name with outputs of its own."""
+    return replace(CASES[name])
 
 
 @pytest.fixture(scope="module")
@@ -429,16 +459,20 @@ def compare_requantised(case: Case, expected, touched):
     assert (np.abs(values - single) <= allowed).all()
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_matches_the_reference(library, name):
-    case = CASES[name]
-    expected, touched = case.expected()
-    arrays = list(case.arrays.values()) + [view for view, _ in case.outputs]
-    loops.call(library, name, arrays)
+def compare(case: Case, expected, touched):
+    """The outputs of the case hold what the reference expects."""
     if case.requantised:
         compare_requantised(case, expected, touched)
     else:
         compare_plain(case, expected, touched)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_matches_the_reference(library, name):
+    case = CASES[name]
+    expected, touched = case.expected()
+    loops.call(library, name, list(case.operands().values()))
+    compare(case, expected, touched)
     for view, whole in case.outputs:
         loops.assert_guards_intact(view, whole, GUARD)
         assert (view[~touched] == GUARD).all(), "a row outside of every group changed"

@@ -1,7 +1,7 @@
 """pa.paged_logits lowered to loops, against the float64 reference."""
 
 import mmap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Optional
 
@@ -140,8 +140,9 @@ class Case:
         known = {"q": (1, 2, 3), "keys": (1,)}.get(operand, ())
         return tuple(d for d in range(array.ndim) if d not in known)
 
-    def function(self) -> str:
-        arrays = self.operands["arrays"]
+    def function(self, arrays: Optional[dict] = None) -> str:
+        """The function of the case, for its own operands or for some like them."""
+        arrays = arrays or self.operands["arrays"]
         element = MLIR_TYPES[self.fmt]
         types = {}
         for name, array in arrays.items():
@@ -214,6 +215,11 @@ def make_cases():
 
 
 CASES = {case.name: case for case in make_cases()}
+
+
+def fresh(name: str) -> Case:
+    """The case of that name with outputs of its own."""
+    return replace(CASES[name])
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """pa.topk lowered to loops, against the reference."""
 
 import mmap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Callable, Optional
 
@@ -88,10 +88,10 @@ class Case:
             guards.append(best)
         return {"arrays": found, "guards": guards}
 
-    def function(self) -> str:
-        return function_text(
-            self.name, self.operands["arrays"], self.order, self.dynamic
-        )
+    def function(self, arrays: Optional[dict] = None) -> str:
+        """The function of the case, for its own operands or for some like them."""
+        arrays = arrays or self.operands["arrays"]
+        return function_text(self.name, arrays, self.order, self.dynamic)
 
 
 def function_text(name, arrays, order, dynamic=False):
@@ -153,6 +153,11 @@ def make_cases():
 
 
 CASES = {case.name: case for case in make_cases()}
+
+
+def fresh(name: str) -> Case:
+    """The case of that name with outputs of its own."""
+    return replace(CASES[name])
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -472,8 +473,11 @@ Expected<Spec> Reader::read() {
   S.DynamicLds = uint32_t(Lds);
   if (const json::Value *V = O->get("rtol")) {
     std::optional<double> X = V->getAsNumber();
-    if (!X || !(*X >= 0))
-      return expected("rtol", "a number of at least 0", *V);
+    if (!X)
+      return expected("rtol", "a number", *V);
+    if (*X < 0)
+      return fail("rtol",
+                  "expected at least 0, found " + formatv("{0}", *X).str());
     S.Rtol = *X;
   }
   if (const json::Value *V = O->get("args")) {

@@ -120,7 +120,9 @@ Expected<Launchable> prepare(const Spec &S) {
   Expected<emu::Module *> Module =
       L.Dev->load((*File)->getBuffer(), S.CodeObject);
   if (!Module)
-    return Module.takeError();
+    return createStringError(inconvertibleErrorCode(),
+                             "'" + Twine(S.CodeObject) +
+                                 "': " + toString(Module.takeError()));
   L.Kernel = (*Module)->kernel(S.Kernel);
   if (!L.Kernel) {
     std::string Names;

@@ -64,6 +64,23 @@ TEST(SmallFloat, NarrowsIntoOneHalf) {
   }
 }
 
+TEST(SmallFloat, HalvesOfSixteenBitRegisters) {
+  WaveFixture F("gfx1250");
+  F.fill(0, 0xaaaabbbb);
+  F.fill(1, bits(1.0f));
+  F.fill(2, bits(-2.0f));
+  F.run("v_cvt_pk_fp8_f32 v0.h, v1, v2");
+  EXPECT_EQ(F.v(0), 0xc038bbbbu);
+  F.fill(3, 0xc0003c00); // -2 and 1
+  F.run("v_cvt_pk_bf8_f16 v0.l, v3");
+  EXPECT_EQ(F.v(0), 0xc038c03cu);
+  F.fill(4, 0xffffffff);
+  F.run("v_cvt_sr_fp8_f16 v0, v3.h, v4 byte_sel:1");
+  EXPECT_EQ(F.v(0), 0xc038c03cu);
+  F.run("v_cvt_sr_fp8_f16 v0, v3.l, v4 byte_sel:1");
+  EXPECT_EQ(F.v(0), 0xc038383cu);
+}
+
 TEST(SmallFloat, OverflowFollowsMode) {
   WaveFixture F("gfx942");
   F.fill(1, bits(1e6f));

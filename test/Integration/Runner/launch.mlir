@@ -3,7 +3,7 @@
 // address.
 //
 // RUN: mkdir -p %t/llvm/bin %t/amdgcn/bitcode
-// RUN: ln -sf %llvm_tools/ld.lld %t/llvm/bin/ld.lld
+// RUN: ln -sf %mlir_lib/../bin/ld.lld %t/llvm/bin/ld.lld
 // RUN: sed 's/CHIP/gfx942/' %s | mlir-opt-22 -pass-pipeline='builtin.module(gpu.module(convert-gpu-to-rocdl{chipset=gfx942 runtime=HIP},reconcile-unrealized-casts),gpu-to-llvm,convert-scf-to-cf,convert-cf-to-llvm,convert-arith-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts,gpu-module-to-binary{format=binary toolkit=%t})' \
 // RUN:   | mlir-runner-22 -e main --entry-point-result=void --shared-libs=%pa_emu_runtime --shared-libs=%mlir_lib/libmlir_c_runner_utils.so --shared-libs=%mlir_lib/libmlir_runner_utils.so \
 // RUN:   | FileCheck %s

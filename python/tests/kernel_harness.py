@@ -1,0 +1,121 @@
+"""Compiles an op with pa-compile and runs its code object with pa-run.
+
+The launch is made from the manifest alone: operands become descriptors, sizes
+and scalars are computed from their text.
+"""
+
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from typing import Optional
+
+import numpy as np
+
+BIN = pathlib.Path(os.environ.get("PAGEDATTN_BUILD_DIR", "build/release")) / "bin"
+
+
+@dataclass
+class Operand:
+    """A view of an allocation: bytes, where the view starts, and its shape and
+    strides in elements."""
+
+    data: np.ndarray  # uint8, the whole allocation
+    shape: tuple
+    strides: tuple
+    offset: int = 0  # bytes
+    is_output: bool = False
+
+    @staticmethod
+    def of(array: np.ndarray, is_output: bool = False) -> "Operand":
+        array = np.ascontiguousarray(array)
+        strides = tuple(s // array.itemsize for s in array.strides)
+        data = array.reshape(-1).view(np.uint8)
+        return Operand(data, array.shape, strides, 0, is_output)
+
+
+@dataclass
+class Result:
+    outputs: dict
+    status: int
+    report: dict
+    stats: dict
+    kernel: dict = field(repr=False)
+    text: str = ""
+
+
+@functools.lru_cache(maxsize=256)
+def compile_op(mlir: str, chip: str, options: str = "") -> tuple:
+    """The folder with the code object and the kernel's manifest entry."""
+    folder = tempfile.mkdtemp(prefix="pagedattn-")
+    done = subprocess.run(
+        [BIN / "pa-compile", "-", f"--chip={chip}", "-o", folder,
+         f"--options={options}"],
+        input=mlir, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    manifest = json.loads(pathlib.Path(folder, "manifest.json").read_text())
+    (kernel,) = manifest["kernels"]
+    return pathlib.Path(folder), kernel
+
+
+def evaluate(text: str, sizes: dict) -> int:
+    """The value of a manifest expression: + - * ceildiv, min, max."""
+    names = dict(sizes, min=min, max=max, ceildiv=lambda a, b: -(-a // b))
+    return int(eval(text, {"__builtins__": {}}, names))
+
+
+def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
+        scalars: Optional[dict] = None, options: tuple = ()) -> Result:
+    sizes = {name: operands[size["operand"]].shape[size["dim"]]
+             for name, size in kernel["sizes"].items()}
+    for name, text in kernel["scalars"].items():
+        sizes[name] = (scalars or {}).get(name, evaluate(text, sizes))
+    with tempfile.TemporaryDirectory(prefix="pagedattn-run-") as work:
+        args = []
+        for arg in kernel["args"]:
+            name, _, part = arg["name"].partition(".")
+            if not part:
+                args.append({"name": name, "type": "i64", "value": sizes[name]})
+                continue
+            operand = operands[name]
+            if part == "allocated":
+                value = 0
+            elif part == "aligned":
+                path = pathlib.Path(work, name + ".bin")
+                operand.data.tofile(path)
+                buffer = {"name": name, "type": "buffer",
+                          "bytes": operand.data.nbytes, "init": str(path),
+                          "pointer_offset": operand.offset}
+                if operand.is_output:
+                    buffer["out"] = str(path) + ".out"
+                args.append(buffer)
+                continue
+            elif part == "offset":
+                value = 0
+            elif part.startswith("size"):
+                value = operand.shape[int(part[4:])]
+            else:
+                value = operand.strides[int(part[6:])]
+            args.append({"name": arg["name"], "type": "i64", "value": value})
+        spec = {"arch": kernel["chip"], "kernel": kernel["symbol"],
+                "code_object": str(folder / kernel["file"]),
+                "grid": [evaluate(text, sizes) for text in kernel["grid"]],
+                "block": kernel["workgroup_size"], "args": args}
+        path = pathlib.Path(work, "spec.json")
+        path.write_text(json.dumps(spec))
+        stats = pathlib.Path(work, "stats.json")
+        done = subprocess.run(
+            [BIN / "pa-run", path, "--report=json", f"--stats={stats}", *options],
+            capture_output=True, text=True)
+        outputs = {}
+        for name, operand in operands.items():
+            out = pathlib.Path(work, name + ".bin.out")
+            if operand.is_output and out.exists():
+                outputs[name] = np.fromfile(out, dtype=np.uint8)
+        return Result(outputs, done.returncode, json.loads(done.stdout or "{}"),
+                      json.loads(stats.read_text()) if stats.exists() else {},
+                      kernel, done.stdout + done.stderr)
