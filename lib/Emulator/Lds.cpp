@@ -19,8 +19,9 @@ bool ldsAddresses(Wave &W, const Instruction &I, uint32_t Extra,
   if (!I.Src[0].isVgpr())
     return false;
   const uint32_t *V = W.V + I.Src[0].Offset;
-  for (unsigned L = 0; L != W.Lanes; ++L)
-    A.D[L] = V[L] + Extra;
+  for (unsigned B = 0; B != W.Lanes; B += 32)
+    for (unsigned L = 0; L != 32; ++L)
+      A.D[B + L] = V[B + L] + Extra;
   return true;
 }
 
@@ -66,6 +67,22 @@ void load2(Wave &W, const Instruction &I) {
   constexpr unsigned Bytes = Wide ? 8 : 4;
   constexpr unsigned Scale = Bytes * (Stride64 ? 64 : 1);
   W.issue(Counter::Lgkm);
+  // Both halves must be fine before either is done. The destination may be the
+  // address register.
+  LaneBuffer A, B;
+  if (ldsAddresses(W, I, I.Mod.Offset0 * Scale, A) &&
+      ldsAddresses(W, I, I.Mod.Offset1 * Scale, B) && I.Dst[0].isVgpr()) {
+    uint32_t *To = W.V + I.Dst[0].Offset;
+    uint32_t Saved[2 * MaxLanes];
+    std::memcpy(Saved, To, size_t(W.Lanes) * Bytes);
+    if (W.Group->Lds->loadWave<Bytes / 4>(W, A.D, To)) {
+      if (W.Group->Lds->loadWave<Bytes / 4>(W, B.D, To + W.Lanes * Bytes / 4))
+        return;
+      W.Thread->Loaded[unsigned(MemorySpace::Lds)] -=
+          uint64_t(Bytes) * unsigned(__builtin_popcountll(W.exec()));
+    }
+    std::memcpy(To, Saved, size_t(W.Lanes) * Bytes);
+  }
   forLanes(W.exec(), [&](unsigned Lane) {
     const uint32_t Base = laneValue(W, I.Src[0], Lane);
     uint32_t Data[4] = {0, 0, 0, 0};
@@ -82,6 +99,20 @@ void store2(Wave &W, const Instruction &I) {
   constexpr unsigned Scale = Bytes * (Stride64 ? 64 : 1);
   constexpr Piece P = Wide ? Piece::B64 : Piece::B32;
   W.issue(Counter::Lgkm);
+  LaneBuffer A, B;
+  if (ldsAddresses(W, I, I.Mod.Offset0 * Scale, A) &&
+      ldsAddresses(W, I, I.Mod.Offset1 * Scale, B) && I.Src[1].isVgpr() &&
+      I.Src[2].isVgpr()) {
+    // A first half that is stored again by the slow path changes nothing.
+    const bool First =
+        W.Group->Lds->storeWave<Bytes / 4>(W, A.D, W.V + I.Src[1].Offset);
+    if (First &&
+        W.Group->Lds->storeWave<Bytes / 4>(W, B.D, W.V + I.Src[2].Offset))
+      return;
+    if (First)
+      W.Thread->Stored[unsigned(MemorySpace::Lds)] -=
+          uint64_t(Bytes) * unsigned(__builtin_popcountll(W.exec()));
+  }
   forLanes(W.exec(), [&](unsigned Lane) {
     const uint32_t Base = laneValue(W, I.Src[0], Lane);
     uint32_t First[2], Second[2];

@@ -161,6 +161,37 @@ uint8_t *LocalMemory::atomic(Wave &W, const Instruction &I, unsigned Lane,
   return Bytes.data() + Address;
 }
 
+namespace {
+
+/// Shadow bytes of consecutive dwords as one number.
+template <unsigned Dwords>
+uint32_t shadowOf(const uint8_t *Shadow) {
+  uint32_t X = 0;
+  std::memcpy(&X, Shadow, Dwords);
+  return X;
+}
+template <unsigned Dwords>
+constexpr uint32_t Repeated = 0x01010101u >> (8 * (4 - Dwords));
+
+/// Aligned and inside, for all active lanes.
+bool inBounds(const uint32_t *Addresses, unsigned Lanes, uint64_t Exec,
+              uint32_t Size, uint32_t N) {
+  if (Size < N)
+    return false;
+  const uint32_t Limit = Size - N;
+  uint32_t Bad = 0;
+  for (unsigned Base = 0; Base != Lanes; Base += 32) {
+    const uint32_t M = uint32_t(Exec >> Base);
+    for (unsigned L = 0; L != 32; ++L) {
+      const uint32_t A = Addresses[Base + L];
+      Bad |= ((M >> L) & 1) & uint32_t((A > Limit) | ((A & 3) != 0));
+    }
+  }
+  return !Bad;
+}
+
+} // namespace
+
 // First every check over all lanes, without a branch per dword, then the
 // accesses. Masks are not looked at: a conflict in other bytes of the same
 // dword takes the slow path, which tells them apart.
@@ -168,52 +199,52 @@ uint8_t *LocalMemory::atomic(Wave &W, const Instruction &I, unsigned Lane,
 template <unsigned Dwords>
 bool LocalMemory::loadWave(Wave &W, const uint32_t *Addresses, uint32_t *To) {
   const LaunchOptions &Options = *W.Group->Options;
-  const uint64_t Exec = W.exec();
-  const uint32_t Limit = Size >= 4 * Dwords ? Size - 4 * Dwords : 0;
-  uint32_t Bad = Size < 4 * Dwords;
+  const unsigned Lanes = W.Lanes;
+  const uint64_t Exec = W.exec(), All = W.AllLanes;
+  if (!inBounds(Addresses, Lanes, Exec, Size, 4 * Dwords))
+    return false;
   const bool Races = Options.CheckRaces && W.Group->Waves.size() > 1;
   const uint32_t Epoch = EpochBase + W.Epoch;
   const uint32_t Tag = Epoch << 8 | uint8_t(W.Id);
-  for (unsigned L = 0; L != W.Lanes; ++L) {
-    const uint32_t Active = uint32_t((Exec >> L) & 1);
-    Bad |=
-        Active & uint32_t((Addresses[L] > Limit) | ((Addresses[L] & 3) != 0));
-  }
-  if (Bad)
-    return false;
-  const uint8_t Required = Options.CheckUninitialized ? 0xf : 0;
-  uint8_t Pending = 0, Written = 0xf;
-  uint32_t Raced = 0;
-  forLanes(Exec, [&](unsigned L) {
-    const uint32_t Word = Addresses[L] >> 2;
-    for (unsigned D = 0; D != Dwords; ++D) {
-      const uint8_t S = Shadow[Word + D];
-      Pending |= S;
-      Written &= S;
-    }
-    if (Races)
-      for (unsigned D = 0; D != Dwords; ++D) {
-        const uint32_t T = WriteTags[Word + D];
-        Raced |= uint32_t((T >> 8 == Epoch) & (T != Tag));
-      }
+  const uint8_t *ShadowAt = Shadow.data();
+  uint32_t Pending = 0, Written = ~0u;
+  forActive(Exec, All, Lanes, [&](unsigned L) {
+    const uint32_t S = shadowOf<Dwords>(ShadowAt + (Addresses[L] >> 2));
+    Pending |= S;
+    Written &= S;
   });
-  if ((Pending & 0x10) || (Written & Required) != Required || Raced)
+  const uint32_t Required =
+      Options.CheckUninitialized ? 0xf * Repeated<Dwords> : 0;
+  if ((Pending & 0x10 * Repeated<Dwords>) || (Written & Required) != Required)
     return false;
+  if (Races) {
+    const uint32_t *Writers = WriteTags.data();
+    uint32_t Raced = 0;
+    forActive(Exec, All, Lanes, [&](unsigned L) {
+      const uint32_t *T = Writers + (Addresses[L] >> 2);
+      for (unsigned D = 0; D != Dwords; ++D)
+        Raced |= uint32_t((T[D] >> 8 == Epoch) & (T[D] != Tag));
+    });
+    if (Raced)
+      return false;
+    uint32_t *Readers = ReadTags.data();
+    uint8_t *Masks = ReadMasks.data();
+    forActive(Exec, All, Lanes, [&](unsigned L) {
+      const uint32_t Word = Addresses[L] >> 2;
+      uint32_t *R = Readers + Word;
+      for (unsigned D = 0; D != Dwords; ++D)
+        R[D] = R[D] >> 8 == Epoch && R[D] != Tag ? R[D] | ManyWaves : Tag;
+      std::memset(Masks + Word, 0xf, Dwords);
+    });
+  }
   W.Thread->Loaded[unsigned(MemorySpace::Lds)] +=
       uint64_t(4 * Dwords) * unsigned(__builtin_popcountll(Exec));
-  forLanes(Exec, [&](unsigned L) {
+  const uint8_t *From = Bytes.data();
+  forActive(Exec, All, Lanes, [&](unsigned L) {
     uint32_t X[Dwords];
-    std::memcpy(X, Bytes.data() + Addresses[L], 4 * Dwords);
+    std::memcpy(X, From + Addresses[L], 4 * Dwords);
     for (unsigned D = 0; D != Dwords; ++D)
-      To[D * W.Lanes + L] = X[D];
-    if (Races) {
-      const uint32_t Word = Addresses[L] >> 2;
-      for (unsigned D = 0; D != Dwords; ++D) {
-        const uint32_t T = ReadTags[Word + D];
-        ReadTags[Word + D] = T >> 8 == Epoch && T != Tag ? T | ManyWaves : Tag;
-        ReadMasks[Word + D] = 0xf;
-      }
-    }
+      To[D * Lanes + L] = X[D];
   });
   return true;
 }
@@ -222,48 +253,52 @@ template <unsigned Dwords>
 bool LocalMemory::storeWave(Wave &W, const uint32_t *Addresses,
                             const uint32_t *From) {
   const LaunchOptions &Options = *W.Group->Options;
-  const uint64_t Exec = W.exec();
-  const uint32_t Limit = Size >= 4 * Dwords ? Size - 4 * Dwords : 0;
-  uint32_t Bad = Size < 4 * Dwords;
+  const unsigned Lanes = W.Lanes;
+  const uint64_t Exec = W.exec(), All = W.AllLanes;
+  if (!inBounds(Addresses, Lanes, Exec, Size, 4 * Dwords))
+    return false;
   const bool Races = Options.CheckRaces && W.Group->Waves.size() > 1;
   const uint32_t Epoch = EpochBase + W.Epoch;
   const uint32_t Tag = Epoch << 8 | uint8_t(W.Id);
-  for (unsigned L = 0; L != W.Lanes; ++L) {
-    const uint32_t Active = uint32_t((Exec >> L) & 1);
-    Bad |=
-        Active & uint32_t((Addresses[L] > Limit) | ((Addresses[L] & 3) != 0));
-  }
-  if (Bad)
+  uint8_t *ShadowAt = Shadow.data();
+  uint32_t Pending = 0;
+  forActive(Exec, All, Lanes, [&](unsigned L) {
+    Pending |= shadowOf<Dwords>(ShadowAt + (Addresses[L] >> 2));
+  });
+  if (Pending & 0x10 * Repeated<Dwords>)
     return false;
-  uint8_t Pending = 0;
-  uint32_t Raced = 0;
-  forLanes(Exec, [&](unsigned L) {
-    const uint32_t Word = Addresses[L] >> 2;
-    for (unsigned D = 0; D != Dwords; ++D)
-      Pending |= Shadow[Word + D];
-    if (Races)
+  if (Races) {
+    uint32_t *Writers = WriteTags.data();
+    const uint32_t *Readers = ReadTags.data();
+    uint8_t *Masks = WriteMasks.data();
+    uint32_t Raced = 0;
+    forActive(Exec, All, Lanes, [&](unsigned L) {
+      const uint32_t Word = Addresses[L] >> 2;
       for (unsigned D = 0; D != Dwords; ++D) {
-        const uint32_t T = WriteTags[Word + D], R = ReadTags[Word + D];
+        const uint32_t T = Writers[Word + D], R = Readers[Word + D];
         Raced |= uint32_t((T >> 8 == Epoch) & (T != Tag)) |
                  uint32_t((R >> 8 == Epoch) & (R != Tag));
       }
-  });
-  if ((Pending & 0x10) || Raced)
-    return false;
+    });
+    if (Raced)
+      return false;
+    forActive(Exec, All, Lanes, [&](unsigned L) {
+      const uint32_t Word = Addresses[L] >> 2;
+      for (unsigned D = 0; D != Dwords; ++D)
+        Writers[Word + D] = Tag;
+      std::memset(Masks + Word, 0xf, Dwords);
+    });
+  }
   W.Thread->Stored[unsigned(MemorySpace::Lds)] +=
       uint64_t(4 * Dwords) * unsigned(__builtin_popcountll(Exec));
-  forLanes(Exec, [&](unsigned L) {
-    const uint32_t Word = Addresses[L] >> 2;
-    for (unsigned D = 0; D != Dwords; ++D) {
-      const uint32_t X = From[D * W.Lanes + L];
-      std::memcpy(Bytes.data() + Addresses[L] + 4 * D, &X, 4);
-      Shadow[Word + D] |= 0xf;
-    }
-    if (Races)
-      for (unsigned D = 0; D != Dwords; ++D) {
-        WriteTags[Word + D] = Tag;
-        WriteMasks[Word + D] = 0xf;
-      }
+  uint8_t *To = Bytes.data();
+  forActive(Exec, All, Lanes, [&](unsigned L) {
+    uint32_t X[Dwords];
+    for (unsigned D = 0; D != Dwords; ++D)
+      X[D] = From[D * Lanes + L];
+    std::memcpy(To + Addresses[L], X, 4 * Dwords);
+    // Nothing is pending here, so that the other bits are zero.
+    std::memset(ShadowAt + (Addresses[L] >> 2), 0xf, Dwords);
   });
   return true;
 }

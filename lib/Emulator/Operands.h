@@ -118,6 +118,17 @@ inline void forLanes(uint64_t Mask, BodyT Body) {
   }
 }
 
+/// The same with a plain loop if all lanes are active.
+template <class BodyT>
+inline void forActive(uint64_t Exec, uint64_t AllLanes, unsigned Lanes,
+                      BodyT Body) {
+  if (LLVM_LIKELY(Exec == AllLanes))
+    for (unsigned L = 0; L != Lanes; ++L)
+      Body(L);
+  else
+    forLanes(Exec, Body);
+}
+
 } // namespace pagedattn::emu
 
 #endif // PAGEDATTN_LIB_EMULATOR_OPERANDS_H

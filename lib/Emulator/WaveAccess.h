@@ -10,6 +10,7 @@
 #define PAGEDATTN_LIB_EMULATOR_WAVEACCESS_H
 
 #include "Memory.h"
+#include <algorithm>
 
 namespace pagedattn::emu {
 
@@ -20,18 +21,22 @@ struct LaneAddresses {
 
   /// Fills in inactive lanes and the bounds. Exec is not zero.
   void finish(const Wave &W, uint64_t Exec) {
+    const unsigned Lanes = W.Lanes;
     if (Exec != W.AllLanes) {
       const uint64_t Any = A[__builtin_ctzll(Exec)];
-      for (unsigned L = 0; L != W.Lanes; ++L)
+      for (unsigned L = 0; L != Lanes; ++L)
         A[L] = (Exec >> L) & 1 ? A[L] : Any;
     }
-    uint64_t Min = A[0], Max = A[0];
-    for (unsigned L = 1; L != W.Lanes; ++L) {
-      Min = A[L] < Min ? A[L] : Min;
-      Max = A[L] > Max ? A[L] : Max;
-    }
-    Low = Min;
-    High = Max;
+    // Four chains, so that they overlap.
+    uint64_t Min[4] = {A[0], A[0], A[0], A[0]},
+             Max[4] = {A[0], A[0], A[0], A[0]};
+    for (unsigned L = 0; L != Lanes; L += 4)
+      for (unsigned N = 0; N != 4; ++N) {
+        Min[N] = A[L + N] < Min[N] ? A[L + N] : Min[N];
+        Max[N] = A[L + N] > Max[N] ? A[L + N] : Max[N];
+      }
+    Low = std::min(std::min(Min[0], Min[1]), std::min(Min[2], Min[3]));
+    High = std::max(std::max(Max[0], Max[1]), std::max(Max[2], Max[3]));
   }
 };
 
@@ -58,17 +63,27 @@ bool loadWave(Wave &W, const Operand &Dst, const LaneAddresses &A) {
   if (!Where || !Dst.isVgpr())
     return false;
   const uint64_t Exec = W.exec();
+  const unsigned Lanes = W.Lanes;
+  const uint64_t Base = Where->Base;
   if (!Where->Defined && W.Group->Options->CheckUninitialized) {
-    if (Bytes < 4)
-      return false;
-    bool All = true;
-    for (unsigned L = 0; L != W.Lanes; ++L) {
-      const uint64_t Offset = A.A[L] - Where->Base;
-      All &= (Offset & 3) == 0;
-      for (unsigned D = 0; D != Dwords; ++D)
-        All &= (Where->Shadow[(Offset >> 2) + D] & 0xf) == 0xf;
+    const uint8_t *Shadow = Where->Shadow;
+    uint64_t Misaligned = 0;
+    uint32_t Written = ~0u;
+    for (unsigned L = 0; L != Lanes; ++L) {
+      const uint64_t Offset = A.A[L] - Base;
+      if (Bytes >= 4) {
+        uint32_t S = ~0u;
+        std::memcpy(&S, Shadow + (Offset >> 2), Dwords);
+        Misaligned |= Offset & 3;
+        Written &= S;
+      } else {
+        // The bytes of a piece that crosses a dword are looked at one by one.
+        Misaligned |= Bytes == 2 && (Offset & 3) == 3;
+        Written &= (Shadow[Offset >> 2] >> (Offset & 3)) | ~((1u << Bytes) - 1);
+      }
     }
-    if (!All)
+    constexpr uint32_t Required = Bytes >= 4 ? 0x0f0f0f0fu : 0xfu;
+    if (Misaligned || (Written & Required) != Required)
       return false;
   }
   W.Thread->Loaded[unsigned(MemorySpace::Global)] +=
@@ -76,11 +91,11 @@ bool loadWave(Wave &W, const Operand &Dst, const LaneAddresses &A) {
   const uint8_t *Data = Where->Data - Where->Base;
   if (Bytes >= 4 && Exec == W.AllLanes) {
     uint32_t *To = W.V + Dst.Offset;
-    for (unsigned L = 0; L != W.Lanes; ++L) {
+    for (unsigned L = 0; L != Lanes; ++L) {
       uint32_t X[Dwords];
       std::memcpy(X, Data + A.A[L], Dwords * 4);
       for (unsigned D = 0; D != Dwords; ++D)
-        To[D * W.Lanes + L] = X[D];
+        To[D * Lanes + L] = X[D];
     }
     return true;
   }
@@ -100,19 +115,22 @@ bool storeWave(Wave &W, const Operand &Src, const LaneAddresses &A) {
   if (!Where)
     return false;
   const uint64_t Exec = W.exec();
+  const unsigned Lanes = W.Lanes;
+  const uint64_t Base = Where->Base;
   W.Thread->Stored[unsigned(MemorySpace::Global)] +=
       uint64_t(Bytes) * unsigned(__builtin_popcountll(Exec));
   uint8_t *Data = Where->Data - Where->Base;
   if (Bytes >= 4 && Exec == W.AllLanes && Src.isVgpr()) {
     const uint32_t *From = W.V + Src.Offset;
-    for (unsigned L = 0; L != W.Lanes; ++L) {
+    uint8_t *Shadow = Where->Shadow;
+    for (unsigned L = 0; L != Lanes; ++L) {
       uint32_t X[Dwords];
       for (unsigned D = 0; D != Dwords; ++D)
-        X[D] = From[D * W.Lanes + L];
+        X[D] = From[D * Lanes + L];
       std::memcpy(Data + A.A[L], X, Dwords * 4);
-      const uint64_t Offset = A.A[L] - Where->Base;
+      const uint64_t Offset = A.A[L] - Base;
       if (LLVM_LIKELY((Offset & 3) == 0))
-        std::memset(Where->Shadow + (Offset >> 2), 0xff, Dwords);
+        std::memset(Shadow + (Offset >> 2), 0xff, Dwords);
       else
         Where->markStored(A.A[L], Bytes);
     }
