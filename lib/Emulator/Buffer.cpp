@@ -18,6 +18,12 @@ void bufferLoad(Wave &W, const Instruction &I) {
     return;
   constexpr unsigned Bytes = bytesOf(P);
   constexpr unsigned Step = Bytes < 4 ? Bytes : 4;
+  if (!W.exec())
+    return;
+  LaneAddresses Fast;
+  if (LLVM_LIKELY(Access.addresses(Bytes, Fast) &&
+                  loadWave<P>(W, I.Dst[0], Fast)))
+    return;
   forLanes(W.exec(), [&](unsigned Lane) {
     const BufferAddress A = Access.lane(Lane);
     uint32_t Data[4] = {0, 0, 0, 0};
@@ -43,6 +49,12 @@ void bufferStore(Wave &W, const Instruction &I) {
     return;
   constexpr unsigned Bytes = bytesOf(P);
   constexpr unsigned Step = Bytes < 4 ? Bytes : 4;
+  if (!W.exec())
+    return;
+  LaneAddresses Fast;
+  if (LLVM_LIKELY(Access.addresses(Bytes, Fast) &&
+                  storeWave<P>(W, I.Src[0], Fast)))
+    return;
   forLanes(W.exec(), [&](unsigned Lane) {
     const BufferAddress A = Access.lane(Lane);
     uint32_t Data[4];

@@ -2,6 +2,7 @@
 
 #include "GlobalMemory.h"
 #include "Wave.h"
+#include "WaveAccess.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <sys/mman.h>
 
@@ -196,22 +197,26 @@ std::string GlobalMemory::describe(uint64_t Address) const {
 // Checked accesses
 //===----------------------------------------------------------------------===//
 
+Allocation *lookUp(Wave &W, uint64_t Address, uint64_t Bytes) {
+  for (Allocation *A : W.Recent)
+    if (A && A->contains(Address, Bytes))
+      return A;
+  Allocation *A = W.Group->Memory->find(Address, Bytes);
+  if (A)
+    W.Recent[W.NextRecent++ % W.Recent.size()] = A;
+  return A;
+}
+
 static Allocation *locate(Wave &W, int Lane, uint64_t Address, unsigned Bytes,
                           const char *What) {
-  Allocation *A = W.LastAllocation;
-  if (LLVM_LIKELY(A && A->contains(Address, Bytes)))
-    return A;
-  A = W.Group->Memory->find(Address, Bytes);
-  if (!A) {
+  Allocation *A = lookUp(W, Address, Bytes);
+  if (!A)
     W.fatal(ReportKind::InvalidAccess,
             formatv("{0} of {1} bytes at address {2:x} outside every "
                     "allocation: {3}",
                     What, Bytes, Address, W.Group->Memory->describe(Address))
                 .str(),
             Lane, Address, Bytes);
-    return nullptr;
-  }
-  W.LastAllocation = A;
   return A;
 }
 
