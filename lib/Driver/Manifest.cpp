@@ -74,7 +74,10 @@ json::Object mlir::pa::makeKernelEntry(gpu::KernelMetadataAttr kernel,
   auto info = elf ? elf.getAs<DictionaryAttr>(PADialect::kKernelInfoAttrName)
                   : DictionaryAttr();
   const TargetInfo *target = TargetInfo::lookup(chip);
-  int64_t vgprs = getInt(elf, "vgpr_count"), agprs = getInt(elf, "agpr_count");
+  // Chips without accumulation registers report -1 of them.
+  int64_t vgprs = getInt(elf, "vgpr_count");
+  int64_t agprs =
+      std::max<int64_t>(0, static_cast<int32_t>(getInt(elf, "agpr_count")));
   int64_t ldsBytes = getInt(elf, "group_segment_fixed_size");
   int64_t waveSize = getInt(elf, "wavefront_size");
   json::Object entry{

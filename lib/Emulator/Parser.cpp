@@ -42,7 +42,8 @@ void splitTopLevel(StringRef Text, char Separator,
 /// Which two bits of s_set_vgpr_msb extend a vector operand.
 enum MsbField : uint8_t { MsbSrc0 = 0, MsbSrc1 = 2, MsbSrc2 = 4, MsbDst = 6 };
 
-MsbField msbField(const Instruction &I, unsigned Position) {
+/// Nothing where the operand names one of the first 256 registers only.
+std::optional<MsbField> msbField(const Instruction &I, unsigned Position) {
   const OpInfo &Info = *I.Info;
   // The data of a buffer access and the LDS address of an asynchronous load
   // are encoded as the destination, whether or not they are written.
@@ -52,10 +53,9 @@ MsbField msbField(const Instruction &I, unsigned Position) {
   if (Position < Dsts)
     return MsbDst;
   unsigned Source = Position - Dsts;
-  // A scaled matrix instruction is a pair; its second half starts over with
-  // the scale operands.
+  // The scale operands of a matrix instruction are not extended.
   if (I.Class == OpClass::Matrix && Source >= 3)
-    Source -= 3;
+    return std::nullopt;
   return MsbField(2 * std::min(Source, 2u));
 }
 
@@ -185,7 +185,8 @@ void parseOne(StringRef Text, const EncodedImms &Imms, const ChipInfo &Chip,
       return;
     if (O.isVgpr()) {
       if (Chip.AccVgprBase == 0) {
-        O.Reg += 256 * ((VgprMsb >> msbField(I, Slot)) & 3);
+        if (std::optional<MsbField> Field = msbField(I, Slot))
+          O.Reg += 256 * ((VgprMsb >> *Field) & 3);
       }
       const bool LeavesFile = Chip.AccVgprBase && O.Reg < Chip.AccVgprBase &&
                               O.Reg + O.Dwords > Chip.AccVgprBase;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LogitsShape.h"
 #include "PagedAttn/Transforms/Passes.h"
 #include "TileOps.h"
 
@@ -25,21 +26,18 @@ constexpr int64_t kMaxQueryRegisters = 64;
 /// Tokens dealt out at once: one step of each of four waves.
 constexpr int64_t kDefaultChunk = 256;
 
-/// Registers of a lane for all queries of a sequence and their weights.
-static int64_t getQueryRegisters(PagedLogitsOp op, const MmaInfo &mma) {
-  int64_t tiles = op.getNumQueries() * op.getNumHeads() / mma.m;
-  return tiles * (op.getKeyBytes() / mma.getGroups() / 4 + mma.getAccPerLane());
-}
-
-/// Bytes of LDS for the same.
-static int64_t getQueryLdsBytes(PagedLogitsOp op) {
-  return op.getNumQueries() * op.getNumHeads() * (op.getKeyBytes() + 4);
-}
-
 /// A tile has as many heads and tokens as a lane group has lanes.
-static bool hasLogitsTile(const MmaInfo &mma) {
-  return mma.m == 16 && mma.n == 16 && mma.aFormat == "fp8" &&
-         mma.bFormat == "fp8" && !mma.isScaled();
+static bool hasLogitsTile(PagedLogitsOp op, const MmaInfo &mma) {
+  bool isFp4 = op.getFormat() == KeyFormat::mxfp4;
+  StringRef format = isFp4 ? "fp4" : "fp8";
+  return mma.m == 16 && mma.n == 16 && mma.aFormat == format &&
+         mma.bFormat == format && mma.isScaled() == isFp4;
+}
+
+/// Whether the instruction computes the whole of D: fp8 rows are cut evenly,
+/// mxfp4 rows are filled up with zeros.
+static bool fitsHeadDim(PagedLogitsOp op, const MmaInfo &mma) {
+  return op.getFormat() == KeyFormat::mxfp4 || op.getHeadDim() % mma.k == 0;
 }
 
 static LogicalResult verifyHandConfig(PagedLogitsOp op,
@@ -49,24 +47,25 @@ static LogicalResult verifyHandConfig(PagedLogitsOp op,
   if (!llvm::is_contained(target.getMmas(), config.getMma()))
     return op.emitOpError() << target.getName() << " has no matrix instruction "
                             << stringifyMmaId(config.getMma());
-  if (!hasLogitsTile(mma))
+  if (!hasLogitsTile(op, mma))
     return op.emitOpError()
-           << "mma must multiply 16x16 tiles of fp8 without scales, found "
+           << "mma must multiply 16x16 tiles of the op's format, found "
            << stringifyMmaId(config.getMma());
-  if (op.getHeadDim() % mma.k != 0)
+  if (!fitsHeadDim(op, mma))
     return op.emitOpError()
            << "D must be a multiple of " << mma.k << " for "
            << stringifyMmaId(config.getMma()) << ", found " << op.getHeadDim();
+  LogitsShape shape(op, mma, target);
   if (config.getQuery() == QueryPlace::lds &&
-      getQueryLdsBytes(op) > target.ldsBytes)
+      shape.getQueryLdsBytes() > target.ldsBytes)
     return op.emitOpError()
-           << "queries and weights need " << getQueryLdsBytes(op)
+           << "queries and weights need " << shape.getQueryLdsBytes()
            << " bytes of LDS, " << target.getName() << " has "
            << target.ldsBytes << "; use query = memory";
   if (config.getQuery() == QueryPlace::registers &&
-      getQueryRegisters(op, mma) > target.vgprsPerLane / 2)
+      shape.getQueryRegisters() > target.vgprsPerLane / 2)
     return op.emitOpError()
-           << "queries and weights need " << getQueryRegisters(op, mma)
+           << "queries and weights need " << shape.getQueryRegisters()
            << " registers of each lane, at most " << target.vgprsPerLane / 2
            << " are allowed; use query = lds";
   return success();
@@ -77,7 +76,7 @@ static std::optional<MmaId> selectMma(PagedLogitsOp op,
                                       const TargetInfo &target) {
   for (MmaId id : target.getMmas()) {
     const MmaInfo &mma = getMmaInfo(id);
-    if (hasLogitsTile(mma) && op.getHeadDim() % mma.k == 0)
+    if (hasLogitsTile(op, mma) && fitsHeadDim(op, mma))
       return id;
   }
   return std::nullopt;
@@ -86,19 +85,17 @@ static std::optional<MmaId> selectMma(PagedLogitsOp op,
 static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
   if (op.getConfigAttr())
     return verifyHandConfig(op, target);
-  if (op.getFormat() != KeyFormat::fp8)
-    return op.emitOpError() << "format " << stringifyKeyFormat(op.getFormat())
-                            << " has no lowering to " << target.getName()
-                            << " yet, only fp8 has";
   std::optional<MmaId> mmaId = selectMma(op, target);
   if (!mmaId)
     return op.emitOpError()
-           << target.getName()
-           << " has no fp8 matrix instruction for D = " << op.getHeadDim();
+           << target.getName() << " has no matrix instruction for "
+           << stringifyKeyFormat(op.getFormat())
+           << " and D = " << op.getHeadDim();
+  LogitsShape shape(op, getMmaInfo(*mmaId), target);
   QueryPlace place = QueryPlace::registers;
-  if (getQueryRegisters(op, getMmaInfo(*mmaId)) > kMaxQueryRegisters)
-    place = getQueryLdsBytes(op) <= target.ldsBytes ? QueryPlace::lds
-                                                    : QueryPlace::memory;
+  if (shape.getQueryRegisters() > kMaxQueryRegisters)
+    place = shape.getQueryLdsBytes() <= target.ldsBytes ? QueryPlace::lds
+                                                        : QueryPlace::memory;
   int64_t tile = std::max<int64_t>(16, op.getPageSize());
   int64_t chunk = (kDefaultChunk + tile - 1) / tile * tile;
   op.setConfigAttr(LogitsConfigAttr::get(op.getContext(), *mmaId, chunk,

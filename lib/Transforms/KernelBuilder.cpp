@@ -125,3 +125,24 @@ int64_t mlir::pa::getNumCus(Operation *op, const TargetInfo &target) {
       return attr.getNumCus() > 0 ? attr.getNumCus() : target.numCus;
   return target.numCus;
 }
+
+LogicalResult mlir::pa::checkOperandsForChip(Operation *op,
+                                             ValueRange unitInner) {
+  for (Value operand : op->getOperands())
+    if (!isa<MemRefType>(operand.getType()))
+      return op->emitOpError() << "must be on memrefs to be tiled, bufferize "
+                                  "first; found "
+                               << operand.getType();
+  for (Value operand : unitInner) {
+    auto type = cast<MemRefType>(operand.getType());
+    auto [strides, offset] = type.getStridesAndOffset();
+    if (strides.back() != 1)
+      return op->emitOpError()
+             << "innermost stride must be 1 for a chip, found "
+             << (ShapedType::isDynamic(strides.back()) ? "a dynamic one in "
+                                                       : "another in ")
+             << type
+             << "; bufferize with identity layouts at function boundaries";
+  }
+  return success();
+}

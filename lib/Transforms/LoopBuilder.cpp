@@ -21,7 +21,8 @@ Value mlir::pa::i32Constant(ImplicitLocOpBuilder &b, uint32_t value) {
   return arith::ConstantOp::create(b, attr);
 }
 Value mlir::pa::f32Constant(ImplicitLocOpBuilder &b, double value) {
-  return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+  return arith::ConstantOp::create(
+      b, b.getF32FloatAttr(static_cast<float>(value)));
 }
 Value mlir::pa::negInfConstant(ImplicitLocOpBuilder &b) {
   return f32Constant(b, -std::numeric_limits<double>::infinity());

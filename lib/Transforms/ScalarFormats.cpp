@@ -128,9 +128,11 @@ Value mlir::pa::encode(ImplicitLocOpBuilder &b, Value value,
   // Subnormal results: added to a number whose last place is the least code,
   // the value rounds to whole codes by itself.
   int leastExponent = 1 - format.bias - int(format.mantissaBits);
-  Value anchor = f32Constant(b, std::ldexp(1.0, leastExponent + 23));
-  Value sum = arith::AddFOp::create(b, bits.toFloat(magnitude), anchor);
-  Value subnormal = sub(b, bits.toBits(sum), bits.toBits(anchor));
+  Value anchor =
+      f32Constant(b, std::ldexp(1.0, leastExponent + int(kF32Mantissa)));
+  Value anchored =
+      bits.toBits(arith::AddFOp::create(b, bits.toFloat(magnitude), anchor));
+  Value subnormal = sub(b, anchored, bits.toBits(anchor));
 
   uint32_t leastNormal = uint32_t(1 - format.bias + kF32Bias) << kF32Mantissa;
   Value isSubnormal =

@@ -20,25 +20,6 @@ namespace mlir::pa {
 using namespace mlir;
 using namespace mlir::pa;
 
-/// What every lowering to a chip needs of the operands.
-static LogicalResult checkOperands(Operation *op) {
-  for (Value operand : op->getOperands()) {
-    auto type = dyn_cast<MemRefType>(operand.getType());
-    if (!type)
-      return op->emitOpError() << "must be on memrefs to be tiled, bufferize "
-                                  "first; found "
-                               << operand.getType();
-    auto [strides, offset] = type.getStridesAndOffset();
-    if (type.getRank() > 1 && strides.back() != 1)
-      return op->emitOpError()
-             << "innermost strides must be 1 for a chip, found a dynamic one "
-                "in "
-             << type
-             << "; bufferize with identity layouts at function boundaries";
-  }
-  return success();
-}
-
 namespace {
 struct TilePass : public pa::impl::PATileBase<TilePass> {
   void runOnOperation() override {
@@ -50,8 +31,7 @@ struct TilePass : public pa::impl::PATileBase<TilePass> {
     IRRewriter rewriter(&getContext());
     for (Operation *op : ops) {
       const TargetInfo *target = getTargetOrError(op);
-      if (!target || failed(checkOperands(op)) ||
-          failed(tile(rewriter, op, *target)))
+      if (!target || failed(tile(rewriter, op, *target)))
         return signalPassFailure();
     }
   }

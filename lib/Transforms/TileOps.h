@@ -78,6 +78,10 @@ private:
 /// The target of the module around `op`, or null with a diagnostic on `op`.
 const TargetInfo *getTargetOrError(Operation *op);
 
+/// What every lowering to a chip needs: memrefs, and an innermost stride that
+/// is known to be 1 for the operands `unitInner`.
+LogicalResult checkOperandsForChip(Operation *op, ValueRange unitInner);
+
 /// Compute units to fill: those of the chip, or as the target attribute says.
 int64_t getNumCus(Operation *op, const TargetInfo &target);
 

@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LogitsShape.h"
 #include "TileOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -25,20 +26,18 @@ using namespace mlir::pa;
 
 namespace {
 
-/// Tokens of one matrix tile, and lanes of one lane group.
-constexpr int64_t kTile = 16;
-/// Bytes that a lane loads of a key at once.
-constexpr int64_t kPiece = 16;
+constexpr int64_t kTile = LogitsShape::kTile;
+constexpr int64_t kPiece = LogitsShape::kPiece;
 
 class LogitsKernel {
 public:
   LogitsKernel(KernelBuilder &kernel, PagedLogitsOp op,
                const TargetInfo &target)
       : b(kernel.body()), kernel(kernel), op(op), config(op.getConfigAttr()),
-        mma(getMmaInfo(config.getMma())), lanes(target.waveSize),
-        groups(lanes / kTile), numQueries(op.getNumQueries()),
-        headTiles(op.getNumHeads() / mma.m), page(op.getPageSize()),
-        keyBytes(op.getKeyBytes()), pieces(keyBytes / (kPiece * groups)),
+        mma(getMmaInfo(config.getMma())), shape(op, mma, target),
+        lanes(shape.lanes), groups(shape.groups), numQueries(shape.numQueries),
+        headTiles(shape.headTiles), page(op.getPageSize()),
+        keyBytes(shape.rowBytes), pieces(shape.pieces),
         pagesPerStep(page % lanes == 0 ? 1 : groups) {}
 
   void emit();
@@ -47,12 +46,41 @@ private:
   /// The keys of one step and what goes with them, as they are carried from one
   /// iteration to the next.
   struct Step {
-    SmallVector<Value> keys; // groups * pieces of vector<4xi32>
-    Value scale;             // f32, of the lane's token
+    SmallVector<Value> keys;  // groups * pieces of vector<4xi32>
+    SmallVector<Value> codes; // mxfp4: groups * fragments of i32, E8M0
+    Value scale;              // fp8: f32, of the lane's token
+
+    SmallVector<Value> flatten() const {
+      SmallVector<Value> values(keys);
+      llvm::append_range(values, codes);
+      if (scale)
+        values.push_back(scale);
+      return values;
+    }
+    /// The same step from the front of `values`, which it takes away.
+    Step take(ValueRange &values) const {
+      Step step;
+      auto takeFront = [&](size_t count) {
+        SmallVector<Value> front(values.take_front(count));
+        values = values.drop_front(count);
+        return front;
+      };
+      step.keys = takeFront(keys.size());
+      step.codes = takeFront(codes.size());
+      if (scale)
+        step.scale = takeFront(1).front();
+      return step;
+    }
   };
 
   /// A tile of 16 tokens spans several pages, so that lanes differ in theirs.
   bool isPagePerLane() const { return page < kTile; }
+
+  /// 16 heads of a query, with their scales and weights.
+  struct HeadTile {
+    SmallVector<Value> pieces, codes;
+    Value weights;
+  };
 
   // What the kernel knows of its sequence.
   void emitLaneIds();
@@ -64,13 +92,18 @@ private:
   // Loads.
   SmallVector<Value> loadPages(Value token);
   Step loadStep(Value token, ValueRange pages);
-  Value loadQueryPiece(Value query, Value headTile, int64_t piece);
+  Value loadScale(ArrayRef<Value> pageIds, ArrayRef<Value> slots, Value token);
+  Value pieceNumber(int64_t piece);
+  Value loadPiece(Value memref, ArrayRef<Value> leading, int64_t piece,
+                  Value offset);
+  Value loadCodes(Value memref, ArrayRef<Value> leading, int64_t fragment);
+  HeadTile loadHeadTile(Value query, Value headTile);
   Value loadWeights(Value query, Value headTile);
   void stageQueries();
 
   // Arithmetic.
   void scoreStep(const Step &step, Value token);
-  void scoreTile(ArrayRef<Value> queryPieces, Value weights, const Step &step,
+  void scoreTile(const HeadTile &heads, const Step &step,
                  SmallVectorImpl<Value> &sums);
   void storeRow(Value query, Value token, ValueRange sums, Value scale);
   SmallVector<Value> fragments(ArrayRef<Value> lanePieces);
@@ -119,10 +152,12 @@ private:
   PagedLogitsOp op;
   LogitsConfigAttr config;
   const MmaInfo &mma;
+  const LogitsShape shape;
   const int64_t lanes, groups, numQueries, headTiles, page, keyBytes, pieces;
   const int64_t pagesPerStep;
 
-  Value q, keys, keyScales, weights, blockTable, contextLens, rowEnds, logits;
+  Value q, queryScales, keys, keyScales, weights, blockTable, contextLens,
+      rowEnds, logits;
   Value numSplits;
   Value thread, wave, lane, laneInTile, group, sequence, split;
   /// Length of the context as given, columns that any row can have, the first
@@ -131,8 +166,8 @@ private:
   /// Columns of this workgroup: [start, limit).
   Value start, limit;
   Value numChunks, lastPage;
-  Value queryLds, weightLds;
-  SmallVector<Value> queryRegisters, weightRegisters;
+  Value queryLds, codeLds, weightLds;
+  SmallVector<HeadTile> headTileRegisters;
 };
 
 } // namespace
@@ -203,13 +238,67 @@ SmallVector<Value> LogitsKernel::loadPages(Value token) {
   return pages;
 }
 
+/// Which piece of its row the lane holds as piece `piece`. One beyond the row
+/// is not used, and is read inside of it.
+Value LogitsKernel::pieceNumber(int64_t piece) {
+  const int64_t last = keyBytes / kPiece - 1;
+  Value number = add(group, index(piece * groups));
+  return (piece + 1) * groups - 1 > last ? min(number, index(last)) : number;
+}
+
+/// Piece `piece` of the lane's row of `memref`, which starts at `leading` and
+/// the byte `offset` of the innermost index. Pieces beyond the row are zero.
+Value LogitsKernel::loadPiece(Value memref, ArrayRef<Value> leading,
+                              int64_t piece, Value offset) {
+  auto type = VectorType::get(
+      {kPiece}, cast<MemRefType>(memref.getType()).getElementType());
+  SmallVector<Value> indices(leading);
+  indices.push_back(offset);
+  Value words = b.create<vector::BitCastOp>(
+      wordsType(), b.create<vector::LoadOp>(type, memref, indices));
+  const int64_t rowPieces = keyBytes / kPiece;
+  if ((piece + 1) * groups <= rowPieces)
+    return words;
+  Value isInside = less(add(group, index(piece * groups)), index(rowPieces));
+  Value zero =
+      b.create<arith::ConstantOp>(wordsType(), b.getZeroAttr(wordsType()));
+  return b.create<arith::SelectOp>(isInside, words, zero);
+}
+
+/// The E8M0 codes of the lane's row for one fragment, in one register: one
+/// code, or those of the four blocks of the instruction. Blocks beyond the row
+/// have zero data, so that any code of the row will do for them.
+Value LogitsKernel::loadCodes(Value memref, ArrayRef<Value> leading,
+                              int64_t fragment) {
+  Type i8 = b.getI8Type(), i32 = b.getI32Type();
+  const int64_t blocksEach = mma.k / MmaInfo::kScaleBlock;
+  auto load = [&](Value block) -> Value {
+    SmallVector<Value> indices(leading);
+    indices.push_back(block);
+    Value code = b.create<memref::LoadOp>(memref, indices);
+    return code.getType() == i8 ? code : b.create<arith::BitcastOp>(i8, code);
+  };
+  Value last = index(shape.scaleBlocks - 1);
+  if (mma.scalesPerLane == 1) {
+    Value block = add(index(fragment * blocksEach), group);
+    return b.create<arith::ExtUIOp>(i32, load(min(block, last)));
+  }
+  Value word = b.create<arith::ConstantOp>(b.getI32IntegerAttr(0));
+  for (int64_t i = 0; i < mma.scalesPerLane; ++i) {
+    Value code = b.create<arith::ExtUIOp>(
+        i32, load(index(
+                 std::min(fragment * blocksEach + i, shape.scaleBlocks - 1))));
+    Value shift = b.create<arith::ConstantOp>(
+        b.getI32IntegerAttr(static_cast<int32_t>(8 * i)));
+    word = b.create<arith::OrIOp>(word, b.create<arith::ShLIOp>(code, shift));
+  }
+  return word;
+}
+
 LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages) {
   Step step;
-  auto keysType = cast<MemRefType>(keys.getType());
-  auto pieceType = VectorType::get({kPiece}, keysType.getElementType());
   const bool isTiled = op.getLayout() == Layout::tiled;
-  SmallVector<Value> slots;
-  SmallVector<Value> pageIds;
+  SmallVector<Value> slots, pageIds;
   for (Value id : pages)
     pageIds.push_back(b.create<arith::IndexCastUIOp>(b.getIndexType(), id));
 
@@ -219,55 +308,69 @@ LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages) {
                                    : rem(add(token, index(tile * kTile)), page);
     if (isPagePerLane())
       slot = rem(laneInTile, page);
+    Value ownSlot = isPagePerLane() ? slot : add(slot, laneInTile);
     Value pageId = pageIds[pagesPerStep == 1 ? 0 : tile];
-    slots.push_back(slot);
+    slots.push_back(ownSlot);
     for (int64_t piece = 0; piece < pieces; ++piece) {
-      SmallVector<Value> indices{pageId};
+      Value number = pieceNumber(piece);
       if (isTiled) {
         // Pieces of one column of 16 tokens, or of a smaller page, lie side by
         // side.
         const int64_t column = std::min(page, kTile) * kPiece;
-        Value offset = add(mul(group, column), index(piece * groups * column));
         Value inColumn =
             isPagePerLane() ? mul(slot, kPiece)
                             : add(mul(laneInTile, kPiece), mul(slot, keyBytes));
-        indices.push_back(add(offset, inColumn));
+        step.keys.push_back(loadPiece(keys, {pageId}, piece,
+                                      add(mul(number, column), inColumn)));
       } else {
-        indices.push_back(isPagePerLane() ? slot : add(slot, laneInTile));
-        indices.push_back(
-            add(mul(group, kPiece), index(piece * groups * kPiece)));
+        step.keys.push_back(
+            loadPiece(keys, {pageId, ownSlot}, piece, mul(number, kPiece)));
       }
-      Value value = b.create<vector::LoadOp>(pieceType, keys, indices);
-      step.keys.push_back(b.create<vector::BitCastOp>(wordsType(), value));
     }
+    for (int64_t i = 0; i < shape.getScaleWords(); ++i)
+      step.codes.push_back(loadCodes(keyScales, {pageId, ownSlot}, i));
   }
-
-  if (pagesPerStep == 1) {
-    step.scale = b.create<memref::LoadOp>(
-        keyScales, ValueRange{pageIds[0], add(rem(token, page), lane)});
-    return step;
-  }
-  // Lane group j holds the logits of tile j in the end. Loads with one page
-  // each and a choice of registers cost less than 64-bit addresses in lanes.
-  for (int64_t tile = 0; tile < groups; ++tile) {
-    Value slot = isPagePerLane() ? slots[tile] : add(slots[tile], laneInTile);
-    Value scale =
-        b.create<memref::LoadOp>(keyScales, ValueRange{pageIds[tile], slot});
-    step.scale = tile == 0 ? scale
-                           : b.create<arith::SelectOp>(less(group, index(tile)),
-                                                       step.scale, scale);
-  }
+  if (!shape.isFp4)
+    step.scale = loadScale(pageIds, slots, token);
   return step;
 }
 
-Value LogitsKernel::loadQueryPiece(Value query, Value headTile, int64_t piece) {
+/// The scale of the token whose logit the lane will hold: lane group j holds
+/// those of tile j.
+Value LogitsKernel::loadScale(ArrayRef<Value> pageIds, ArrayRef<Value> slots,
+                              Value token) {
+  if (pagesPerStep == 1)
+    return b.create<memref::LoadOp>(
+        keyScales, ValueRange{pageIds[0], add(rem(token, page), lane)});
+  // Loads with one page each and a choice of registers cost less than 64-bit
+  // addresses in lanes.
+  Value result;
+  for (int64_t tile = 0; tile < groups; ++tile) {
+    Value scale = b.create<memref::LoadOp>(
+        keyScales, ValueRange{pageIds[tile], slots[tile]});
+    result = tile == 0 ? scale
+                       : b.create<arith::SelectOp>(less(group, index(tile)),
+                                                   result, scale);
+  }
+  return result;
+}
+
+/// A head tile from memory.
+LogitsKernel::HeadTile LogitsKernel::loadHeadTile(Value query, Value headTile) {
+  HeadTile result;
   Value head = add(mul(headTile, mma.m), laneInTile);
-  Value element = add(mul(group, kPiece), index(piece * groups * kPiece));
-  auto type =
-      VectorType::get({kPiece}, cast<MemRefType>(q.getType()).getElementType());
-  Value value = b.create<vector::LoadOp>(
-      type, q, ValueRange{sequence, query, head, element});
-  return b.create<vector::BitCastOp>(wordsType(), value);
+  const int64_t lastPiece = keyBytes / kPiece - 1;
+  for (int64_t piece = 0; piece < pieces; ++piece) {
+    Value number = add(group, index(piece * groups));
+    if ((piece + 1) * groups - 1 > lastPiece)
+      number = min(number, index(lastPiece));
+    result.pieces.push_back(
+        loadPiece(q, {sequence, query, head}, piece, mul(number, kPiece)));
+  }
+  for (int64_t i = 0; i < shape.getScaleWords(); ++i)
+    result.codes.push_back(loadCodes(queryScales, {sequence, query, head}, i));
+  result.weights = loadWeights(query, headTile);
+  return result;
 }
 
 Value LogitsKernel::loadWeights(Value query, Value headTile) {
@@ -283,11 +386,8 @@ Value LogitsKernel::loadWeights(Value query, Value headTile) {
 void LogitsKernel::stageQueries() {
   if (config.getQuery() == QueryPlace::registers) {
     for (int64_t i = 0; i < numQueries; ++i)
-      for (int64_t h = 0; h < headTiles; ++h) {
-        for (int64_t piece = 0; piece < pieces; ++piece)
-          queryRegisters.push_back(loadQueryPiece(index(i), index(h), piece));
-        weightRegisters.push_back(loadWeights(index(i), index(h)));
-      }
+      for (int64_t h = 0; h < headTiles; ++h)
+        headTileRegisters.push_back(loadHeadTile(index(i), index(h)));
     return;
   }
   if (config.getQuery() == QueryPlace::memory)
@@ -295,23 +395,31 @@ void LogitsKernel::stageQueries() {
 
   // Wave w copies head tiles w, w + waves, ... in operand order, so that a read
   // of one piece later takes 16 consecutive bytes from each lane.
-  queryLds = kernel.addLds(MemRefType::get(
-      {numQueries * headTiles * pieces, lanes, 4}, b.getI32Type(),
-      MemRefLayoutAttrInterface(), kernel.ldsSpace()));
-  Value newWeightLds = kernel.addLds(
-      MemRefType::get({numQueries, headTiles * mma.m}, b.getF32Type(),
-                      MemRefLayoutAttrInterface(), kernel.ldsSpace()));
-  auto copy = b.create<scf::ForOp>(wave, index(numQueries * headTiles),
-                                   index(config.getWaves()));
+  auto addLds = [&](ArrayRef<int64_t> dims, Type element) {
+    return kernel.addLds(MemRefType::get(
+        dims, element, MemRefLayoutAttrInterface(), kernel.ldsSpace()));
+  };
+  const int64_t tiles = shape.getQueryTiles(),
+                codeWords = shape.getScaleWords();
+  queryLds = addLds({tiles * pieces, lanes, 4}, b.getI32Type());
+  if (codeWords > 0)
+    codeLds = addLds({tiles * codeWords, lanes}, b.getI32Type());
+  Value newWeightLds = addLds({numQueries, headTiles * mma.m}, b.getF32Type());
+  auto copy =
+      b.create<scf::ForOp>(wave, index(tiles), index(config.getWaves()));
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(copy.getBody());
     Value tile = copy.getInductionVar();
     Value query = div(tile, headTiles), headTile = rem(tile, headTiles);
-    for (int64_t piece = 0; piece < pieces; ++piece)
+    HeadTile loaded = loadHeadTile(query, headTile);
+    for (auto [i, piece] : llvm::enumerate(loaded.pieces))
       b.create<vector::StoreOp>(
-          loadQueryPiece(query, headTile, piece), queryLds,
-          ValueRange{add(mul(tile, pieces), index(piece)), lane, index(0)});
+          piece, queryLds,
+          ValueRange{add(mul(tile, pieces), index(i)), lane, index(0)});
+    for (auto [i, word] : llvm::enumerate(loaded.codes))
+      b.create<memref::StoreOp>(
+          word, codeLds, ValueRange{add(mul(tile, codeWords), index(i)), lane});
     Value isWriter = less(lane, index(mma.m));
     auto branch = b.create<scf::IfOp>(isWriter, /*withElseRegion=*/false);
     b.setInsertionPointToStart(&branch.getThenRegion().front());
@@ -329,7 +437,7 @@ void LogitsKernel::stageQueries() {
 /// order of the pieces gives the same product.
 SmallVector<Value> LogitsKernel::fragments(ArrayRef<Value> lanePieces) {
   SmallVector<Value> result;
-  const int64_t bytes = mma.getKPerLane();
+  const int64_t bytes = shape.fragmentBytes;
   const int64_t perPiece = kPiece / bytes, piecesEach = bytes / kPiece;
   Type type = getFragmentTypes(b.getContext(), mma.id).a;
   if (perPiece > 1) {
@@ -361,30 +469,41 @@ SmallVector<Value> LogitsKernel::fragments(ArrayRef<Value> lanePieces) {
 
 /// Adds weight * max(product, 0) of 16 heads to the sums of each token tile.
 /// The sums are pairs, so that two heads share one packed instruction.
-void LogitsKernel::scoreTile(ArrayRef<Value> queryPieces, Value tileWeights,
-                             const Step &step, SmallVectorImpl<Value> &sums) {
+void LogitsKernel::scoreTile(const HeadTile &heads, const Step &step,
+                             SmallVectorImpl<Value> &sums) {
   const int64_t perLane = mma.getAccPerLane();
   auto accType = VectorType::get({perLane}, b.getF32Type());
+  auto codesType = VectorType::get({4}, b.getType<Float8E8M0FNUType>());
+  auto kind = MmaIdAttr::get(b.getContext(), mma.id);
   Value zero = b.create<arith::ConstantOp>(
       accType, DenseElementsAttr::get(accType, 0.0f));
-  auto pairOf = [&](Value vector, int64_t pair) -> Value {
-    return slice(vector, 2 * pair, 2);
+  auto toCodes = [&](Value word) -> Value {
+    Value vector = b.create<vector::BroadcastOp>(
+        VectorType::get({1}, b.getI32Type()), word);
+    return b.create<vector::BitCastOp>(codesType, vector);
   };
-  SmallVector<Value> a = fragments(queryPieces);
+  SmallVector<Value> a = fragments(heads.pieces);
   // Without these flags every maximum costs a second, canonicalising one.
   auto flags = arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
   for (int64_t tile = 0; tile < groups; ++tile) {
     SmallVector<Value> k =
         fragments(ArrayRef(step.keys).slice(tile * pieces, pieces));
     Value acc = zero;
-    for (auto [fa, fk] : llvm::zip(a, k))
-      acc = b.create<MmaOp>(accType, MmaIdAttr::get(b.getContext(), mma.id), fa,
-                            fk, acc);
+    for (auto [i, fa, fk] : llvm::enumerate(a, k)) {
+      if (shape.isFp4)
+        acc =
+            b.create<MmaOp>(accType, kind, fa, fk, acc, toCodes(heads.codes[i]),
+                            toCodes(step.codes[tile * a.size() + i]),
+                            b.getI32IntegerAttr(0), b.getI32IntegerAttr(0));
+      else
+        acc = b.create<MmaOp>(accType, kind, fa, fk, acc);
+    }
     Value positive = b.create<arith::MaxNumFOp>(
         acc, zero, arith::FastMathFlagsAttr::get(b.getContext(), flags));
     for (int64_t pair = 0; pair < perLane / 2; ++pair)
-      sums[tile] = b.create<math::FmaOp>(pairOf(tileWeights, pair),
-                                         pairOf(positive, pair), sums[tile]);
+      sums[tile] =
+          b.create<math::FmaOp>(slice(heads.weights, 2 * pair, 2),
+                                slice(positive, 2 * pair, 2), sums[tile]);
   }
 }
 
@@ -395,8 +514,9 @@ void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
     totals.push_back(
         b.create<arith::AddFOp>(b.create<vector::ExtractOp>(pair, 0),
                                 b.create<vector::ExtractOp>(pair, 1)));
-  Value logit = b.create<arith::MulFOp>(
-      b.create<GroupSumOp>(b.getF32Type(), totals), scale);
+  Value logit = b.create<GroupSumOp>(b.getF32Type(), totals);
+  if (scale)
+    logit = b.create<arith::MulFOp>(logit, scale);
   Value column = add(token, lane), rowEnd = emitRowEnd(query);
   Value storeEnd = min(limit, rowEnd);
   if (op.getFill() == Fill::neg_inf) {
@@ -419,11 +539,8 @@ void LogitsKernel::scoreStep(const Step &step, Value token) {
   if (config.getQuery() == QueryPlace::registers) {
     for (int64_t i = 0; i < numQueries; ++i) {
       SmallVector<Value> sums(groups, zeroPair);
-      for (int64_t h = 0; h < headTiles; ++h) {
-        int64_t tile = i * headTiles + h;
-        scoreTile(ArrayRef(queryRegisters).slice(tile * pieces, pieces),
-                  weightRegisters[tile], step, sums);
-      }
+      for (int64_t h = 0; h < headTiles; ++h)
+        scoreTile(headTileRegisters[i * headTiles + h], step, sums);
       storeRow(index(i), token, sums, step.scale);
     }
     return;
@@ -439,18 +556,22 @@ void LogitsKernel::scoreStep(const Step &step, Value token) {
   Value query = queryLoop.getInductionVar();
   SmallVector<Value> sums(groups, zeroPair);
   for (int64_t h = 0; h < headTiles; ++h) {
-    SmallVector<Value> queryPieces;
-    for (int64_t piece = 0; piece < pieces; ++piece) {
-      if (!queryLds) {
-        queryPieces.push_back(loadQueryPiece(query, index(h), piece));
-        continue;
-      }
-      Value tile = add(mul(query, headTiles), index(h));
-      queryPieces.push_back(b.create<vector::LoadOp>(
+    if (!queryLds) {
+      scoreTile(loadHeadTile(query, index(h)), step, sums);
+      continue;
+    }
+    HeadTile heads;
+    Value tile = add(mul(query, headTiles), index(h));
+    for (int64_t piece = 0; piece < pieces; ++piece)
+      heads.pieces.push_back(b.create<vector::LoadOp>(
           wordsType(), queryLds,
           ValueRange{add(mul(tile, pieces), index(piece)), lane, index(0)}));
-    }
-    scoreTile(queryPieces, loadWeights(query, index(h)), step, sums);
+    for (int64_t i = 0; i < shape.getScaleWords(); ++i)
+      heads.codes.push_back(b.create<memref::LoadOp>(
+          codeLds,
+          ValueRange{add(mul(tile, shape.getScaleWords()), index(i)), lane}));
+    heads.weights = loadWeights(query, index(h));
+    scoreTile(heads, step, sums);
   }
   storeRow(query, token, sums, step.scale);
 }
@@ -478,24 +599,18 @@ void LogitsKernel::emitTokenLoop() {
   const int64_t stride = config.getWaves() * lanes;
   Value first = add(start, mul(wave, lanes));
   Step step = loadStep(first, loadPages(first));
-  SmallVector<Value> carried(step.keys);
-  carried.push_back(step.scale);
+  SmallVector<Value> carried = step.flatten();
   llvm::append_range(carried, loadPages(add(first, index(stride))));
 
   auto loop = b.create<scf::ForOp>(first, limit, index(stride), carried);
   b.setInsertionPointToStart(loop.getBody());
   Value token = loop.getInductionVar();
   ValueRange args = loop.getRegionIterArgs();
-  const size_t numKeys = step.keys.size();
-  Step current{SmallVector<Value>(args.take_front(numKeys)), args[numKeys]};
+  Step current = step.take(args);
   Value nextToken = add(token, index(stride));
-  Step next = loadStep(nextToken, args.drop_front(numKeys + 1));
-  SmallVector<Value> nextPages = loadPages(add(nextToken, index(stride)));
+  SmallVector<Value> yielded = loadStep(nextToken, args).flatten();
+  llvm::append_range(yielded, loadPages(add(nextToken, index(stride))));
   scoreStep(current, token);
-
-  SmallVector<Value> yielded(next.keys);
-  yielded.push_back(next.scale);
-  llvm::append_range(yielded, nextPages);
   b.create<scf::YieldOp>(yielded);
 }
 
@@ -522,6 +637,7 @@ void LogitsKernel::emitFill() {
 
 void LogitsKernel::emit() {
   q = kernel.arg("q");
+  queryScales = op.getQueryScales() ? kernel.arg("query_scales") : Value();
   keys = kernel.arg("keys");
   keyScales = kernel.arg("key_scales");
   weights = kernel.arg("weights");
@@ -560,6 +676,17 @@ LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
   LogitsConfigAttr config = op.getConfigAttr();
   if (!config)
     return op.emitOpError() << "has no config, run pa-configure first";
+  if (failed(checkOperandsForChip(op, {op.getQ(), op.getKeys(), op.getWeights(),
+                                       op.getBlockTable(), op.getLogits()})))
+    return failure();
+  if (op.getLayout() == Layout::tiled) {
+    auto [strides, offset] =
+        cast<MemRefType>(op.getKeys().getType()).getStridesAndOffset();
+    if (strides[1] != op.getKeyBytes())
+      return op.emitOpError()
+             << "layout tiled needs a static stride of " << op.getKeyBytes()
+             << " between the slots of a page for a chip, found a dynamic one";
+  }
   Location loc = op.getLoc();
   ImplicitLocOpBuilder host(loc, rewriter);
   host.setInsertionPoint(op);
@@ -595,12 +722,14 @@ LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
   spec.blockSize = config.getWaves() * target.waveSize;
   spec.grid = {splits, batch, one};
   spec.gridText = {"num_splits", "B", "1"};
-  spec.args = {{"q", op.getQ()},
-               {"keys", op.getKeys()},
-               {"key_scales", op.getKeyScales()},
-               {"weights", op.getWeights()},
-               {"block_table", op.getBlockTable()},
-               {"context_lens", op.getContextLens()}};
+  spec.args = {{"q", op.getQ()}};
+  if (op.getQueryScales())
+    spec.args.push_back({"query_scales", op.getQueryScales()});
+  spec.args.append({{"keys", op.getKeys()},
+                    {"key_scales", op.getKeyScales()},
+                    {"weights", op.getWeights()},
+                    {"block_table", op.getBlockTable()},
+                    {"context_lens", op.getContextLens()}});
   if (op.getRowEnds())
     spec.args.push_back({"row_ends", op.getRowEnds()});
   spec.args.push_back({"logits", op.getLogits()});

@@ -15,7 +15,7 @@ from typing import Optional
 
 import numpy as np
 
-BIN = pathlib.Path(os.environ.get("PAGEDATTN_BIN", "build/release/bin"))
+BIN = pathlib.Path(os.environ.get("PAGEDATTN_BUILD_DIR", "build/release")) / "bin"
 
 
 @dataclass

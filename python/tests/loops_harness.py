@@ -1,7 +1,7 @@
 """Compiles pa-lower-to-loops output to a shared object and calls it.
 
-All functions of a test file go into one module, so that a session compiles
-once. Arguments are NumPy arrays with whatever strides they have.
+All functions of a test file go into one module, which is compiled once.
+Arguments are NumPy arrays with whatever strides they have.
 """
 
 import ctypes

@@ -25,6 +25,8 @@ def PALowerToLoops : Pass<"pa-lower-to-loops"> {
     the operand types.
 
     Ops on tensors are an error: bufferize first. All other ops are left alone.
+    Activations become `math.exp` and `math.tanh`, for which a CPU wants
+    `--convert-math-to-libm` before `--convert-to-llvm`.
 
     Example:
 

@@ -1,0 +1,68 @@
+//===- LogitsShape.h - How a logits op lies on a wave ------------*- C++
+//-*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PAGEDATTN_LIB_TRANSFORMS_LOGITSSHAPE_H
+#define PAGEDATTN_LIB_TRANSFORMS_LOGITSSHAPE_H
+
+#include "PagedAttn/Dialect/PA.h"
+#include "PagedAttn/Target/TargetInfo.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::pa {
+
+/// Sizes of a `pa.paged_logits` op on the lanes of a wave, for one matrix
+/// instruction. A lane group holds pieces of 16 bytes of a query or key row:
+/// group g has pieces g, g + groups, ... , which are cut into the fragments of
+/// consecutive instructions.
+struct LogitsShape {
+  /// Tokens of one matrix tile, and lanes of one lane group.
+  static constexpr int64_t kTile = 16;
+  /// Bytes that a lane loads of a row at once.
+  static constexpr int64_t kPiece = 16;
+
+  LogitsShape(PagedLogitsOp op, const MmaInfo &mma, const TargetInfo &target)
+      : isFp4(op.getFormat() == KeyFormat::mxfp4), lanes(target.waveSize),
+        groups(lanes / kTile), numQueries(op.getNumQueries()),
+        headTiles(op.getNumHeads() / mma.m), rowBytes(op.getKeyBytes()),
+        fragments(llvm::divideCeil(op.getHeadDim(), mma.k)),
+        fragmentBytes(mma.getKPerLane() / (isFp4 ? 2 : 1)),
+        pieces(llvm::divideCeil(fragments * fragmentBytes, kPiece)),
+        scaleBlocks(op.getHeadDim() / 32), scalesPerFragment(isFp4 ? 1 : 0),
+        accPerLane(mma.getAccPerLane()) {}
+
+  bool isFp4;
+  int64_t lanes, groups, numQueries, headTiles;
+  /// Bytes of a query or key row.
+  int64_t rowBytes;
+  /// Matrix instructions for one tile, and the bytes of a row that a lane gives
+  /// to each.
+  int64_t fragments, fragmentBytes;
+  /// Pieces of a row in a lane. Those beyond the row are zero.
+  int64_t pieces;
+  /// E8M0 codes of a row, and registers of codes for each fragment.
+  int64_t scaleBlocks, scalesPerFragment;
+  int64_t accPerLane;
+
+  int64_t getQueryTiles() const { return numQueries * headTiles; }
+  int64_t getScaleWords() const { return fragments * scalesPerFragment; }
+
+  /// Registers of a lane for all queries of a sequence, scales and weights.
+  int64_t getQueryRegisters() const {
+    return getQueryTiles() *
+           (pieces * kPiece / 4 + getScaleWords() + accPerLane);
+  }
+  /// Bytes of LDS for the same.
+  int64_t getQueryLdsBytes() const {
+    return getQueryTiles() *
+           (lanes * (pieces * kPiece + 4 * getScaleWords()) + 4 * kTile);
+  }
+};
+
+} // namespace mlir::pa
+
+#endif // PAGEDATTN_LIB_TRANSFORMS_LOGITSSHAPE_H

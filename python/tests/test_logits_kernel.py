@@ -1,0 +1,329 @@
+"""pa.paged_logits compiled for the chips and executed in the emulator, against
+the float64 reference.
+
+Every case has permuted pages with spare ones between them, a block table whose
+unused entries are poison, pages with slack behind keys and scales, logits that
+are a view with 16 guard columns on each side, and a sentinel everywhere before
+the launch. Allocations end where their last element ends.
+"""
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import Optional
+
+import numpy as np
+import pytest
+
+import kernel_harness
+from kernel_harness import Operand
+from pagedattn import formats, reference
+
+CHIPS = ("gfx942", "gfx950", "gfx1250")
+FP8 = {"gfx942": ("e4m3fnuz", "f8E4M3FNUZ")}
+SENTINEL = np.float32(12345.0)
+GUARD = 16
+# Of the greatest magnitude in a row.
+TOLERANCE = 1.25e-4
+LENS = (0, 1, 3, 257, 997)
+
+
+@dataclass(frozen=True)
+class Case:
+    chip: str
+    page: int = 64
+    layout: str = "tiled"
+    heads: int = 64
+    dim: int = 128
+    queries: int = 1
+    lens: tuple = LENS
+    fill: str = "none"
+    columns: Optional[int] = None
+    table_slack: int = 3
+    poison: int = -1
+    splits: Optional[int] = None
+    chunk: Optional[int] = None
+    query: Optional[str] = None
+    row_ends: bool = False
+    token_scales: bool = False
+    column_slack: int = 0
+    options: str = ""
+    fmt: str = "fp8"
+    seed: int = 0
+
+    def __str__(self):
+        changed = [f"{k}={v}" for k, v in vars(self).items()
+                   if v != getattr(Case(self.chip), k)]
+        return " ".join([self.chip] + changed).replace(", ", ",")
+
+
+@dataclass
+class Problem:
+    mlir: str
+    operands: dict
+    expected: np.ndarray
+    row_stride: int
+
+
+def make(case: Case) -> Problem:
+    """Operands with random contents, and what must come out."""
+    rng = np.random.default_rng(case.seed)
+    fmt, ty = FP8.get(case.chip, ("e4m3fn", "f8E4M3FN"))
+    batch, n, h, d, p = len(case.lens), case.queries, case.heads, case.dim, case.page
+    rows, lens = batch * n, np.array(case.lens, np.int32)
+    columns = case.columns or max(case.lens) + 37
+    used = -(-lens.astype(np.int64) // p)
+    width = max(1, int(used.max())) + case.table_slack
+    pages = int(used.sum()) + 5
+    free = iter(rng.permutation(pages))
+    table = np.full((batch, width), case.poison, np.int32)
+    for b in range(batch):
+        for j in range(used[b]):
+            table[b, j] = next(free)
+
+    is_fp4 = case.fmt == "mxfp4"
+    if is_fp4:
+        fmt, ty = "mxfp4", "i8"
+    row = d // 2 if is_fp4 else d
+
+    def data(*shape):
+        if is_fp4:
+            return rng.integers(0, 256, (*shape, row), dtype=np.uint8)
+        return formats.encode(rng.standard_normal((*shape, row)), fmt)
+
+    q, keys = data(batch, n, h), data(pages, p)
+    weights = rng.standard_normal((rows, h)).astype(np.float32)
+    stored = formats.tile_pages(keys) if case.layout == "tiled" else keys
+    query_scales = None
+    if is_fp4:
+        query_scales = rng.integers(120, 134, (batch, n, h, d // 32), dtype=np.uint8)
+        scales = rng.integers(120, 134, (pages, p, d // 32), dtype=np.uint8)
+    else:
+        scales = rng.uniform(0.25, 1.25, (pages, p)).astype(np.float32)
+    scale_bytes = scales.reshape(pages, p, -1).view(np.uint8)
+    unit = scales.itemsize
+
+    # One allocation: pages of keys then scales, or of tokens each with its own.
+    each = scale_bytes.shape[2]  # bytes of scale for one token
+    inner = (1,) if is_fp4 else ()
+    if case.token_scales:
+        token = row + each
+        stride = p * token
+        cache = np.empty((pages, p, token), np.uint8)
+        cache[:, :, :row] = stored
+        cache[:, :, row:] = scale_bytes
+        key_strides = (stride, token, 1)
+        scale_strides = (stride // unit, token // unit) + inner
+        scale_offset = row
+    else:
+        stride = -(-p * (row + each) // 16) * 16 + 32
+        cache = np.full((pages, stride), 0x80 if fmt == "e4m3fnuz" else 0x7F, np.uint8)
+        cache[:, :p * row] = stored.reshape(pages, -1)
+        cache[:, p * row:p * (row + each)] = scale_bytes.reshape(pages, -1)
+        key_strides = (stride, row, 1)
+        scale_strides = (stride // unit, each // unit) + inner
+        scale_offset = p * row
+    cache = cache.reshape(-1)
+    row_stride = columns + 2 * GUARD + case.column_slack
+    logits = np.full((rows, row_stride), SENTINEL)
+    ends = None
+    if case.row_ends:
+        ends = rng.integers(-2, columns + 9, rows).astype(np.int32)
+
+    def types(rank_dims, element, strides=None):
+        layout = f", strided<[{', '.join(map(str, strides))}]>" if strides else ""
+        return f"memref<{'x'.join(map(str, rank_dims))}x{element}{layout}>"
+
+    t = {
+        "q": types(("?", n, h, row), ty),
+        "query_scales": types(("?", n, h, d // 32), "i8"),
+        "keys": types(("?", p, row), ty, key_strides),
+        "key_scales": types(("?", p, d // 32), "i8", scale_strides) if is_fp4
+        else types(("?", p), "f32", scale_strides),
+        "weights": types(("?", h), "f32"),
+        "block_table": types(("?", "?"), "i32"),
+        "context_lens": types(("?",), "i32"),
+        "row_ends": types(("?",), "i32"),
+        "outs": types(("?", "?"), "f32", ("?", 1)),
+    }
+    absent = {"row_ends"} if not case.row_ends else set()
+    absent |= {"query_scales"} if not is_fp4 else set()
+    names = [name for name in t if name not in absent]
+    attrs = [f"layout = #pa.layout<{case.layout}>", f"fill = #pa.fill<{case.fill}>",
+             f"format = #pa.key_format<{case.fmt}>"]
+    if case.chunk or case.query:
+        mma = {("gfx942", "fp8"): "mfma_f32_16x16x32_fp8_fnuz",
+               ("gfx950", "fp8"): "mfma_f32_16x16x128_fp8",
+               ("gfx1250", "fp8"): "wmma_f32_16x16x128_fp8",
+               ("gfx950", "mxfp4"): "mfma_scale_f32_16x16x128_fp4",
+               ("gfx1250", "mxfp4"): "wmma_scale_f32_16x16x128_fp4"}[case.chip, case.fmt]
+        attrs.append(f"config = #pa.logits_config<mma = {mma}, chunk = {case.chunk or 256}, "
+                     f"waves = 4, splits = 0, query = {case.query or 'lds'}>")
+    args = ", ".join(f"%{name}: {t[name]}" for name in names)
+    uses = " ".join(f"{'queries' if name == 'q' else name}(%{name} : {t[name]})" for name in names)
+    mlir = f"func.func @f({args}) {{ pa.paged_logits {uses} {{{', '.join(attrs)}}} return }}"
+
+    operands = {
+        "q": Operand.of(q),
+        "keys": Operand(cache, keys.shape, key_strides),
+        "key_scales": Operand(cache, scales.shape, scale_strides, scale_offset),
+        "weights": Operand.of(weights),
+        "block_table": Operand.of(table),
+        "context_lens": Operand.of(lens),
+        "logits": Operand(logits.reshape(-1).view(np.uint8), (rows, columns), (row_stride, 1),
+                          4 * GUARD, is_output=True),
+    }
+    if case.row_ends:
+        operands["row_ends"] = Operand.of(ends)
+    if is_fp4:
+        operands["query_scales"] = Operand.of(query_scales)
+    expected = reference.paged_logits(
+        q, stored, scales, weights, table, lens,
+        np.full((rows, columns), SENTINEL, np.float64), row_ends=ends,
+        query_scales=query_scales,
+        layout=case.layout, fill=case.fill, fmt=fmt)
+    return Problem(mlir, operands, expected, row_stride)
+
+
+def launch(case: Case, problem: Problem, run_options=()) -> np.ndarray:
+    """The whole logits allocation after the launch; a report is a failure."""
+    folder, kernel = kernel_harness.compile_op(problem.mlir, case.chip, case.options)
+    assert kernel["spills"] == {"vgprs": 0, "sgprs": 0}
+    scalars = {"num_splits": case.splits} if case.splits else None
+    result = kernel_harness.run(kernel, folder, problem.operands, scalars=scalars,
+                                options=run_options)
+    assert result.status == 0, result.text
+    assert result.report["reports"] == [], result.text
+    rows = problem.expected.shape[0]
+    return result.outputs["logits"].view(np.float32).reshape(rows, problem.row_stride)
+
+
+def check(case: Case, run_options=()) -> np.ndarray:
+    problem = make(case)
+    whole = launch(case, problem, run_options)
+    rows, columns = problem.expected.shape
+    assert (whole[:, :GUARD] == SENTINEL).all(), "columns before the view are written"
+    assert (whole[:, GUARD + columns:] == SENTINEL).all(), "columns after the view are written"
+    got = whole[:, GUARD:GUARD + columns].astype(np.float64)
+    want = problem.expected
+    untouched = want == SENTINEL
+    np.testing.assert_array_equal(got[untouched], want[untouched],
+                                  "columns at or beyond the row end are written")
+    np.testing.assert_array_equal(np.isneginf(got), np.isneginf(want))
+    scored = ~untouched & np.isfinite(want)
+    assert not (got[scored] == SENTINEL).any(), "columns before the row end are not written"
+    for row in range(rows):
+        use = scored[row]
+        if use.any():
+            limit = TOLERANCE * np.abs(want[row, use]).max()
+            np.testing.assert_allclose(got[row, use], want[row, use], rtol=0, atol=limit)
+    return got
+
+
+def parametrize(cases):
+    return pytest.mark.parametrize("case", cases, ids=str)
+
+
+def on_all_chips(*variants):
+    return [Case(chip, **variant) for chip in CHIPS for variant in variants]
+
+
+@parametrize(on_all_chips(
+    dict(queries=4), dict(queries=4, fill="neg_inf"), dict(page=16, queries=2),
+    dict(page=256, queries=2, fill="neg_inf"), dict(page=48, queries=3),
+    dict(page=8), dict(page=8, layout="linear", fill="neg_inf"),
+    dict(page=1, layout="linear", queries=2), dict(page=2, layout="linear"),
+    dict(page=4, layout="linear"), dict(page=32, layout="linear", queries=3),
+    dict(page=128, layout="linear"), dict(dim=64, queries=2), dict(dim=256),
+    dict(heads=16, queries=8), dict(heads=128, queries=4),
+    dict(page=64, row_ends=True, queries=3), dict(page=16, row_ends=True, fill="neg_inf"),
+    dict(page=1, layout="linear", token_scales=True),
+    dict(page=16, layout="linear", token_scales=True, queries=2)))
+def test_shapes(case):
+    check(case)
+
+
+@parametrize([Case(chip, fmt="mxfp4", **variant) for chip in ("gfx950", "gfx1250")
+              for variant in (
+    dict(queries=4), dict(page=16, fill="neg_inf"), dict(page=8), dict(dim=64, queries=2),
+    dict(dim=192), dict(dim=256, layout="linear"), dict(page=1, layout="linear"),
+    dict(page=256, heads=128, queries=2), dict(page=32, token_scales=True, layout="linear"),
+    dict(query="registers", heads=16), dict(query="memory", row_ends=True))])
+def test_mxfp4(case):
+    check(case)
+
+
+@parametrize(on_all_chips(
+    dict(lens=(64,), columns=64, table_slack=0), dict(lens=(257,), columns=257, table_slack=0),
+    dict(lens=(63, 65), columns=65, table_slack=0, queries=2, fill="neg_inf"),
+    dict(lens=(15, 16, 17), page=8, columns=17, table_slack=0),
+    dict(lens=(0, 0), columns=5, fill="neg_inf"), dict(lens=(0,), columns=1),
+    dict(lens=(2,), queries=4), dict(lens=(255, 256), poison=0x7FFFFFFF, page=256)))
+def test_edges(case):
+    check(case)
+
+
+@parametrize(on_all_chips(
+    dict(query="registers"), dict(query="lds", queries=2), dict(query="memory", queries=2)))
+def test_query_places(case):
+    check(case)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_schedules_are_bit_equal(chip):
+    """Splits, chunks, where queries are kept, the order of workgroups and waves,
+    the row stride and the address form do not change a bit."""
+    base = Case(chip, page=16, queries=2)
+    first = check(base)
+    variants = [replace(base, splits=1), replace(base, splits=7), replace(base, chunk=16),
+                replace(base, chunk=48), replace(base, query="registers"),
+                replace(base, query="memory"), replace(base, column_slack=1000),
+                replace(base, options="force-address-form=global")]
+    for variant in variants:
+        np.testing.assert_array_equal(check(variant), first, str(variant))
+    np.testing.assert_array_equal(check(base, ("--seed=7", "--threads=2")), first)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_causal_rows_keep_their_end(chip):
+    """Interior steps are masked like the last one: with 4 queries the first row
+    ends 3 columns before the last, also where a split ends in between."""
+    for page, lens in ((128, 129), (256, 257)):
+        check(Case(chip, page=page, lens=(lens,), queries=4, splits=2))
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_small_chunk_does_not_overlap(chip):
+    """Two splits of a chunk smaller than a step share no column: the emulator's
+    schedule cannot change what is written."""
+    case = Case(chip, page=8, chunk=16, lens=(40,), splits=2)
+    first = check(case)
+    for seed in range(1, 6):
+        np.testing.assert_array_equal(check(case, (f"--seed={seed}",)), first)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_empty_sequences_do_not_end_the_others(chip):
+    check(Case(chip, lens=(100, 0, 0, 70, 0, 300)))
+
+
+FULL_LENS = (0, 1, 15, 16, 17, 63, 64, 65, 255, 256, 257, 997, 3000)
+
+
+@pytest.mark.long
+@parametrize([
+    Case(chip, page=page, chunk=chunk, table_slack=slack, queries=queries, heads=heads,
+         lens=lens, fill=fill, layout=layout, query="lds")
+    for chip, page, chunk, slack, (queries, heads, lens), fill, layout in itertools.product(
+        CHIPS, (1, 2, 4, 8, 16, 32, 64, 128, 256), (128, 256), (0, 4096),
+        ((1, 32, (997, 63, 1)), (3, 64, (3000, 257, 3, 0))), ("none", "neg_inf"),
+        ("linear", "tiled"))
+    if chunk % page == 0 and (layout == "linear" or page >= 8)])
+def test_full_matrix(case):
+    check(case)
+
+
+@pytest.mark.long
+@parametrize([Case(chip, queries=queries, lens=FULL_LENS + (queries - 1, queries), page=page)
+              for chip in CHIPS for queries in range(1, 9) for page in (8, 64)])
+def test_full_queries(case):
+    check(case)
