@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # From a fresh Debian machine to code objects: installs the packages that are
-# missing, builds, and lowers the examples for every chip that they name.
+# missing, builds, lowers the examples for every chip that they name, and runs
+# one of them in the emulator.
 #
 #   ./quickstart.sh [OUTPUT_FOLDER]
 #
@@ -16,14 +17,11 @@ if (($# > 1)) || [[ ${1:-} == -* ]]; then
 fi
 output=${1:-$project_dir/out}
 
-install_packages "${build_packages[@]}"
+install_packages "${build_packages[@]}" python3 python3-numpy
 build release -DPAGEDATTN_BUILD_TESTS=OFF
 say "lowering the examples; code objects and manifests go to $output"
 "$project_dir/scripts/lower_examples.sh" "$project_dir/build/release/bin" "$output"
-# Reports that run the code objects follow, one script each.
-for report in "$project_dir"/scripts/reports/*.sh; do
-  if [[ -e $report ]]; then
-    "$report" "$output"
-  fi
-done
+say "running the GLM-5.2 kernel in the emulator: logits of 4 GiB, is every row written?"
+/usr/bin/python3 "$project_dir/examples/row_coverage.py" "$output/glm52_indexer" \
+  --pa-run "$project_dir/build/release/bin/pa-run"
 say "done; ./run-tests.sh builds and runs the tests"
