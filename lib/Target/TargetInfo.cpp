@@ -19,6 +19,7 @@ struct ChipRow {
   unsigned id, waveSize, ldsBytes;
   bool fp8Fnuz, hasScaledMma;
   unsigned numCus, simdsPerCu, vgprsPerLane, vgprGranule, maxWavesPerSimd;
+  unsigned maxVgprs;
   unsigned numRecordsBits, loadToLdsWidths;
   bool hasTensorDma, hasPermlaneSwap;
 };
@@ -54,6 +55,7 @@ struct ChipTableReader {
       info.vgprsPerLane = row.vgprsPerLane;
       info.vgprGranule = row.vgprGranule;
       info.maxWavesPerSimd = row.maxWavesPerSimd;
+      info.maxVgprs = row.maxVgprs;
       info.numRecordsBits = row.numRecordsBits;
       info.loadToLdsWidths = row.loadToLdsWidths;
       info.hasTensorDma = row.hasTensorDma;

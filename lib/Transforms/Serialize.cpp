@@ -171,6 +171,8 @@ struct SerializePass : public pa::impl::PASerializeBase<SerializePass> {
           b.getNamedAttr("isa", b.getStringAttr(serializer.isa)));
     }
     gpu::KernelTableAttr kernels = getKernels(module, *binary);
+    if (failed(checkRegisters(module, kernels, target)))
+      return failure();
     auto object = gpu::ObjectAttr::get(
         rocdlTarget, gpu::CompilationTarget::Binary,
         b.getStringAttr(StringRef(binary->data(), binary->size())),
@@ -179,6 +181,22 @@ struct SerializePass : public pa::impl::PASerializeBase<SerializePass> {
                           /*offloadingHandler=*/Attribute(),
                           ArrayRef<Attribute>{object});
     module.erase();
+    return success();
+  }
+
+  LogicalResult checkRegisters(gpu::GPUModuleOp module,
+                               gpu::KernelTableAttr kernels,
+                               const TargetInfo &target) {
+    if (!kernels)
+      return success();
+    for (gpu::KernelMetadataAttr kernel : kernels) {
+      auto vgprs = kernel.getAttr<IntegerAttr>("vgpr_count");
+      if (vgprs && vgprs.getInt() > target.maxVgprs)
+        return module.emitError()
+               << kernel.getName() << " needs " << vgprs.getInt()
+               << " vector registers, at most " << target.maxVgprs
+               << " are compiled correctly for " << target.getName();
+    }
     return success();
   }
 

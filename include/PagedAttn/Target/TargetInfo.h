@@ -42,6 +42,8 @@ public:
   /// Registers are given to waves in multiples of this.
   int64_t vgprGranule;
   int64_t maxWavesPerSimd;
+  /// Registers that a kernel may use; more are not compiled correctly.
+  int64_t maxVgprs;
   /// Bits of the size field of a buffer resource.
   int64_t numRecordsBits;
   bool hasTensorDma;
