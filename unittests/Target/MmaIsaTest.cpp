@@ -1,5 +1,4 @@
-//===- MmaIsaTest.cpp - Every row is the instruction it names
-//--------------===//
+//===- MmaIsaTest.cpp - Every row is the instruction it names -----------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
