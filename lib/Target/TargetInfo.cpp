@@ -1,5 +1,4 @@
-//===- TargetInfo.cpp - What a chip can do ---------------------------------*-
-// C++ -*-===//
+//===- TargetInfo.cpp - What a chip can do --------------------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -111,9 +110,8 @@ bool TargetInfo::hasMma(MmaId id) const { return llvm::is_contained(mmas, id); }
 
 int64_t TargetInfo::getOccupancy(int64_t vgprs, int64_t groupLdsBytes,
                                  int64_t wavesPerGroup) const {
-  int64_t allocated =
-      std::max(vgprGranule,
-               (vgprs + vgprGranule - 1) / vgprGranule * vgprGranule);
+  int64_t allocated = std::max(vgprGranule, (vgprs + vgprGranule - 1) /
+                                                vgprGranule * vgprGranule);
   int64_t byRegisters = std::min(maxWavesPerSimd, vgprsPerLane / allocated);
   if (groupLdsBytes == 0 || wavesPerGroup == 0)
     return byRegisters;

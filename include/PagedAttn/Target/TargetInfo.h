@@ -1,5 +1,4 @@
-//===- TargetInfo.h - What a chip can do -----------------------------------*-
-// C++ -*-===//
+//===- TargetInfo.h - What a chip can do ------------------------*- C++ -*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
