@@ -121,12 +121,13 @@ struct SerializePass : public pa::impl::PASerializeBase<SerializePass> {
 
   void runOnOperation() override {
     if (abi != 500 && abi != 600) {
-      getOperation().emitError() << "abi must be 500 or 600, found " << abi;
+      getOperation().emitError()
+          << "abi must be 500 or 600, found " << abi.getValue();
       return signalPassFailure();
     }
     if (optLevel < 0 || optLevel > 3) {
       getOperation().emitError()
-          << "opt-level must be from 0 to 3, found " << optLevel;
+          << "opt-level must be from 0 to 3, found " << optLevel.getValue();
       return signalPassFailure();
     }
     SmallVector<gpu::GPUModuleOp> modules(
