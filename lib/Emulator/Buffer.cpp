@@ -218,6 +218,8 @@ constexpr OpInfo Table[] = {
     ROW("max_f64", FMax, true),
     ROW("min_num_f32", FMin, false),
     ROW("max_num_f32", FMax, false),
+    ROW("min_num_f64", FMin, true),
+    ROW("max_num_f64", FMax, true),
     ROW("pk_add_f16", PkAddF16, false),
     ROW("pk_add_bf16", PkAddBF16, false),
     ROW("cond_sub_u32", CondSub, false),

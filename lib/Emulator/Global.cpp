@@ -352,6 +352,10 @@ constexpr OpInfo store(const char *Name, Handler Fn, OpClass Class) {
 constexpr OpInfo Table[] = {
     PIECES(GLOBAL_LOAD) STORES(GLOBAL_STORE) PIECES(FLAT_LOAD)
         STORES(FLAT_STORE) PIECES(SCRATCH_LOAD) STORES(SCRATCH_STORE)
+    // A cluster load gives every workgroup of the cluster the same data.
+    load("cluster_load_b32", globalLoad<Piece::B32>, OpClass::Global),
+    load("cluster_load_b64", globalLoad<Piece::B64>, OpClass::Global),
+    load("cluster_load_b128", globalLoad<Piece::B128>, OpClass::Global),
     // A monitored load is a load; nothing here sleeps on it.
     load("global_load_monitor_b32", globalLoad<Piece::B32>, OpClass::Global),
     load("global_load_monitor_b64", globalLoad<Piece::B64>, OpClass::Global),

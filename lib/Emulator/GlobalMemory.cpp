@@ -70,8 +70,14 @@ void Allocation::markDefined(uint64_t Address, uint64_t Bytes) {
 void Allocation::markStored(uint64_t Address, uint64_t Bytes) {
   uint64_t Offset = Address - Base;
   if (((Offset | Bytes) & 3) == 0) {
-    // Whole dwords: one value in the shadow, whoever else writes it.
-    std::memset(Shadow + (Offset >> 2), 0xff, Bytes >> 2);
+    // Whole dwords: one value in the shadow, whoever else writes it. Atomics of
+    // several workgroups meet here, so that short ones are relaxed stores.
+    uint8_t *First = Shadow + (Offset >> 2);
+    if (Bytes > 8)
+      std::memset(First, 0xff, Bytes >> 2);
+    else
+      for (uint64_t D = 0; D != Bytes >> 2; ++D)
+        __atomic_store_n(First + D, uint8_t(0xff), __ATOMIC_RELAXED);
     return;
   }
   overShadow(Shadow, Offset, Bytes, [](uint8_t &S, uint8_t Mask) {

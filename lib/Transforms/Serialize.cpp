@@ -140,6 +140,9 @@ struct SerializePass : public pa::impl::PASerializeBase<SerializePass> {
     for (gpu::GPUModuleOp module : modules)
       if (failed(serialize(module, *target)))
         return signalPassFailure();
+    // The binaries name their chip; a runner that takes the module from here
+    // need not know our dialect.
+    getOperation()->removeAttr(PADialect::kTargetAttrName);
   }
 
   LogicalResult serialize(gpu::GPUModuleOp module, const TargetInfo &target) {
