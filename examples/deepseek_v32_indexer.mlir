@@ -3,6 +3,7 @@
 //
 // A page is 8448 bytes: 64 tiled keys of 128 bytes, then 64 f32 scales. The batch
 // and the number of pages are known at launch only.
+// Compiles for: gfx950, gfx1250
 func.func @deepseek_v32_indexer(
     %q: memref<?x2x64x128xf8E4M3FN>,
     %keys: memref<?x64x128xf8E4M3FN, strided<[8448, 128, 1]>>,

@@ -2,6 +2,7 @@
 // pages of 8 tokens. Two pages fill one matrix tile of 16 tokens.
 //
 // A page is 1056 bytes: 8 tiled keys of 128 bytes, then 8 f32 scales.
+// Compiles for: gfx950, gfx1250
 func.func @deepseek_v41_flash_indexer(
     %q: memref<?x1x64x128xf8E4M3FN>,
     %keys: memref<?x8x128xf8E4M3FN, strided<[1056, 128, 1]>>,

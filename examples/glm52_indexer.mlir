@@ -4,6 +4,7 @@
 // A page holds its 64 tiled keys of 128 bytes, then their f32 scales: 8448 bytes.
 // It is one layer's part of a larger allocation, so that pages are 1002240 bytes
 // apart. Keys and scales are two strided views of it.
+// Compiles for: gfx950, gfx1250
 func.func @glm52_indexer(
     %q: memref<256x4x128x128xf8E4M3FN>,
     %keys: memref<?x64x128xf8E4M3FN, strided<[1002240, 128, 1]>>,

@@ -72,7 +72,7 @@ def make_spec(kernel, folder: pathlib.Path, context: int) -> dict:
               "block_table": (BATCH, TABLE_WIDTH), "context_lens": (BATCH,),
               "logits": (rows, COLUMNS)}
     page_strides = {"keys": (PAGE_STRIDE, DIM, 1), "key_scales": (PAGE_STRIDE // 4, 1)}
-    splits = 2
+    workers = 512
     args = []
     for arg in kernel["args"]:
         operand, _, part = arg["name"].partition(".")
@@ -86,10 +86,10 @@ def make_spec(kernel, folder: pathlib.Path, context: int) -> dict:
             value = page_strides.get(operand, tuple(
                 int(np.prod(shape[i + 1:])) for i in range(len(shape))))[dim]
         else:
-            value = {"": splits}.get(part, 0)
+            value = {"": workers}.get(part, 0)
         args.append({"name": arg["name"], "type": "i64", "value": int(value)})
     return {"arch": kernel["chip"], "kernel": kernel["symbol"],
-            "grid": [splits, BATCH, 1], "block": kernel["workgroup_size"], "args": args}
+            "grid": [workers, 1, 1], "block": kernel["workgroup_size"], "args": args}
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
 # What the scripts of this project share; sourced, not run.
 
-set -euo pipefail
+set -Eeuo pipefail
 
 project_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 

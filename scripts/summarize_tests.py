@@ -1,11 +1,12 @@
 """Adds up the results that the check targets leave in one folder.
 
-Prints every failed test, every skipped test with its reason, and last the line
-`N passed, N failed, N skipped`. Exits with 1 if a test failed, if a result file
+Prints every failed test, every reason to skip with how many tests it skips, and
+last the line `N passed, N failed, N skipped`. Exits with 1 if a test failed, if a result file
 that was asked for is missing, or if nothing ran.
 """
 
 import argparse
+import collections
 import json
 import pathlib
 import sys
@@ -22,7 +23,10 @@ class Totals:
 
     passed: int = 0
     failed: list[str] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
+    # Names of skipped tests by reason.
+    skipped: dict[str, list[str]] = field(
+        default_factory=lambda: collections.defaultdict(list)
+    )
 
 
 def add_lit(path: pathlib.Path, totals: Totals) -> None:
@@ -32,7 +36,7 @@ def add_lit(path: pathlib.Path, totals: Totals) -> None:
             totals.passed += 1
         elif test["code"] in LIT_SKIPPED:
             reason = " ".join(test.get("output", "").split()) or "unsupported here"
-            totals.skipped.append(f"{test['name']}: {reason}")
+            totals.skipped[reason].append(test["name"])
         else:
             totals.failed.append(f"{test['name']}: {test['code']}")
 
@@ -45,7 +49,7 @@ def add_pytest(path: pathlib.Path, totals: Totals) -> None:
         if case.find("failure") is not None or case.find("error") is not None:
             totals.failed.append(name)
         elif skipped is not None:
-            totals.skipped.append(f"{name}: {skipped.get('message')}")
+            totals.skipped[skipped.get("message")].append(name)
         else:
             totals.passed += 1
 
@@ -62,14 +66,15 @@ def main(arguments: list[str]) -> int:
             totals.failed.append(f"{path}: no readable results ({error})")
     for line in totals.failed:
         print(f"failed: {line}")
-    for line in totals.skipped:
-        print(f"skipped: {line}")
+    for reason, names in totals.skipped.items():
+        others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        print(f"skipped: {names[0]}{others}: {reason}")
     if not totals.passed and not totals.failed:
         totals.failed.append("nothing ran")
         print("failed: nothing ran")
     print(
         f"{totals.passed} passed, {len(totals.failed)} failed, "
-        f"{len(totals.skipped)} skipped"
+        f"{sum(map(len, totals.skipped.values()))} skipped"
     )
     return 1 if totals.failed else 0
 

@@ -1,5 +1,4 @@
-//===- Bufferization.cpp - Tensor forms to memref forms --------------------*-
-// C++ -*-===//
+//===- Bufferization.cpp - Tensor forms to memref forms -------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

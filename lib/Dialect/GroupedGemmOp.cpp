@@ -1,5 +1,4 @@
-//===- GroupedGemmOp.cpp - The pa.grouped_gemm op --------------------------*-
-// C++ -*-===//
+//===- GroupedGemmOp.cpp - The pa.grouped_gemm op -------------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

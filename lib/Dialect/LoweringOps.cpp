@@ -1,5 +1,4 @@
-//===- LoweringOps.cpp - pa.assume and pa.mma ------------------------------*-
-// C++ -*-===//
+//===- LoweringOps.cpp - pa.assume and pa.mma -----------------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- PADialect.cpp - The pa dialect --------------------------------------*-
-// C++ -*-===//
+//===- PADialect.cpp - The pa dialect -------------------------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- PagedLogitsOp.cpp - The pa.paged_logits op --------------------------*-
-// C++ -*-===//
+//===- PagedLogitsOp.cpp - The pa.paged_logits op -------------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

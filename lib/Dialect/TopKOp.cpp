@@ -1,5 +1,4 @@
-//===- TopKOp.cpp - The pa.topk op -----------------------------------------*-
-// C++ -*-===//
+//===- TopKOp.cpp - The pa.topk op ----------------------------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

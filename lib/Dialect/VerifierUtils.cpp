@@ -1,5 +1,4 @@
-//===- VerifierUtils.cpp - Checks that several ops share -------------------*-
-// C++ -*-===//
+//===- VerifierUtils.cpp - Checks that several ops share ------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

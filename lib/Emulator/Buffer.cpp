@@ -18,6 +18,12 @@ void bufferLoad(Wave &W, const Instruction &I) {
     return;
   constexpr unsigned Bytes = bytesOf(P);
   constexpr unsigned Step = Bytes < 4 ? Bytes : 4;
+  if (!W.exec())
+    return;
+  LaneAddresses Fast;
+  if (LLVM_LIKELY(Access.addresses(Bytes, Fast) &&
+                  loadWave<P>(W, I.Dst[0], Fast)))
+    return;
   forLanes(W.exec(), [&](unsigned Lane) {
     const BufferAddress A = Access.lane(Lane);
     uint32_t Data[4] = {0, 0, 0, 0};
@@ -43,6 +49,12 @@ void bufferStore(Wave &W, const Instruction &I) {
     return;
   constexpr unsigned Bytes = bytesOf(P);
   constexpr unsigned Step = Bytes < 4 ? Bytes : 4;
+  if (!W.exec())
+    return;
+  LaneAddresses Fast;
+  if (LLVM_LIKELY(Access.addresses(Bytes, Fast) &&
+                  storeWave<P>(W, I.Src[0], Fast)))
+    return;
   forLanes(W.exec(), [&](unsigned Lane) {
     const BufferAddress A = Access.lane(Lane);
     uint32_t Data[4];
@@ -206,6 +218,8 @@ constexpr OpInfo Table[] = {
     ROW("max_f64", FMax, true),
     ROW("min_num_f32", FMin, false),
     ROW("max_num_f32", FMax, false),
+    ROW("min_num_f64", FMin, true),
+    ROW("max_num_f64", FMax, true),
     ROW("pk_add_f16", PkAddF16, false),
     ROW("pk_add_bf16", PkAddBF16, false),
     ROW("cond_sub_u32", CondSub, false),

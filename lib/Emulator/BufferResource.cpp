@@ -100,6 +100,32 @@ BufferAddress BufferAccess::lane(unsigned Lane) const {
   return A;
 }
 
+bool BufferAccess::addresses(unsigned Bytes, LaneAddresses &A) const {
+  if (I.Mod.Idxen || Resource.AddTid || Resource.Structured)
+    return false;
+  const uint32_t Inner = uint32_t(I.Mod.Offset);
+  if (I.Mod.Offen) {
+    if (!Vaddr.isVgpr())
+      return false;
+    const uint32_t *V = W.V + Vaddr.Offset;
+    for (unsigned L = 0; L != W.Lanes; ++L)
+      A.A[L] = uint32_t(V[L] + Inner);
+  } else {
+    for (unsigned L = 0; L != W.Lanes; ++L)
+      A.A[L] = Inner;
+  }
+  A.finish(W, W.exec());
+  // With soffset, so that nothing that deserves a note takes this path.
+  if (A.High + Bytes + Soffset > Resource.NumRecords)
+    return false;
+  const uint64_t Base = Resource.Base + Soffset;
+  for (unsigned L = 0; L != W.Lanes; ++L)
+    A.A[L] += Base;
+  A.Low += Base;
+  A.High += Base;
+  return true;
+}
+
 bool BufferAccess::check(const BufferAddress &A, unsigned Lane, unsigned Delta,
                          unsigned Bytes, ReportKind Kind) const {
   if (LLVM_LIKELY(A.inRange(Resource, Delta, Bytes))) {

@@ -3,7 +3,7 @@
 #ifndef PAGEDATTN_LIB_EMULATOR_BUFFERRESOURCE_H
 #define PAGEDATTN_LIB_EMULATOR_BUFFERRESOURCE_H
 
-#include "Memory.h"
+#include "WaveAccess.h"
 
 namespace pagedattn::emu {
 
@@ -50,6 +50,10 @@ public:
   bool valid() const { return Resource.Valid; }
   BufferAddress lane(unsigned Lane) const;
   const BufferResource &resource() const { return Resource; }
+
+  /// Addresses of all lanes if every active one is in range for Bytes and the
+  /// layout is linear; false if lanes have to be looked at one by one.
+  bool addresses(unsigned Bytes, LaneAddresses &A) const;
 
   /// Range check of Bytes at Delta behind the lane's address; reports what is
   /// out of range. Bytes is at most a dword.

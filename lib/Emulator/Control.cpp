@@ -179,6 +179,17 @@ void denormMode(Wave &W, const Instruction &I) {
 
 void setVgprMsb(Wave &W, const Instruction &I) { W.setVgprMsb(uint8_t(I.Imm)); }
 
+/// Messages with an answer. Only the clocks have one here.
+void sendMessage(Wave &W, const Instruction &I) {
+  const unsigned Id = unsigned(I.Imm) & 0xff;
+  if (Id != 0x83) { // GET_REALTIME
+    W.fatal(ReportKind::UnknownInstruction,
+            "message " + Twine(Id) + " with an answer is not supported");
+    return;
+  }
+  writeScalar64(W, I, I.Dst[0], W.Thread->Counts[I.Id] * 64);
+}
+
 /// A counter that only grows; nothing here has a clock.
 void readTime(Wave &W, const Instruction &I) {
   writeScalar64(W, I, I.Dst[0], W.Thread->Counts[I.Id] * 64);
@@ -218,6 +229,7 @@ constexpr OpInfo Table[] = {
     {"s_round_mode", roundMode, OpClass::ScalarAlu, 0, {Ty::Imm}},
     {"s_denorm_mode", denormMode, OpClass::ScalarAlu, 0, {Ty::Imm}},
     {"s_set_vgpr_msb", setVgprMsb, OpClass::ScalarAlu, 0, {Ty::Imm}},
+    {"s_sendmsg_rtn_b64", sendMessage, OpClass::Sync, 1, {Ty::B64, Ty::Imm}},
     {"s_memtime", readTime, OpClass::ScalarMemory, 1, {Ty::B64}},
     {"s_memrealtime", readTime, OpClass::ScalarMemory, 1, {Ty::B64}},
     {"s_get_shader_cycles_u64", readTime, OpClass::ScalarMemory, 1, {Ty::B64}},

@@ -24,6 +24,7 @@ using namespace llvm;
 namespace pagedattn::emu {
 
 struct Disassembler::State {
+  bool Gfx12 = false;
   MCTargetOptions Options;
   std::unique_ptr<MCRegisterInfo> Registers;
   std::unique_ptr<MCAsmInfo> AsmInfo;
@@ -52,6 +53,7 @@ Disassembler::create(const ChipInfo &Chip) {
   if (!T)
     return createStringError("no AMDGPU target in this LLVM: " + Message);
   auto S = std::make_unique<State>();
+  S->Gfx12 = Chip.Gfx12;
   S->Registers.reset(T->createMCRegInfo(TT));
   if (S->Registers)
     S->AsmInfo.reset(T->createMCAsmInfo(*S->Registers, TT, S->Options));
@@ -128,9 +130,99 @@ static bool hasZeroThirdSource(ArrayRef<uint8_t> Bytes) {
          ((Sources >> 18) & 0x1ff) == 0;
 }
 
+namespace {
+
+/// Encodings that no chip has and on which LLVM's disassembler reads wild
+/// memory instead of failing: arbitrary bytes must not crash us.
+class WildEncoding {
+public:
+  WildEncoding(ArrayRef<uint8_t> Bytes, bool Gfx12) {
+    for (unsigned N = 0; N != 4 && 4 * N + 4 <= Bytes.size(); ++N)
+      Words[N] = support::endian::read32le(Bytes.data() + 4 * N);
+    Wild = Gfx12 ? isWildGfx12() : isWildGfx9();
+  }
+  explicit operator bool() const { return Wild; }
+
+private:
+  static constexpr unsigned Literal = 255, Sdwa = 249, FirstVgpr = 256;
+
+  static unsigned source(uint32_t Word, unsigned N) {
+    return Word >> (9 * N) & 0x1ff;
+  }
+
+  /// Scalar operand numbers that are a register or an inline constant.
+  static bool isScalarSource(unsigned Number) {
+    return Number <= 124 || (Number >= 126 && Number <= 208) ||
+           (Number >= 235 && Number <= 248) || (Number >= 251 && Number <= 254);
+  }
+
+  /// A and B of the instructions with variable formats are vector registers;
+  /// their number is looked up before that is checked.
+  static bool hasScalarMatrix(uint32_t Word) {
+    return source(Word, 0) < FirstVgpr || source(Word, 1) < FirstVgpr;
+  }
+
+  bool isWildGfx12() const {
+    // Barrier instructions of SOP1 take no literal.
+    const unsigned Opcode = Words[0] >> 8 & 0xff;
+    if (Words[0] >> 23 == 0xbe800000u >> 23 && Opcode >= 0x4e && Opcode <= 0x52)
+      return (Words[0] & 0xff) == Literal;
+    // v_wmma_f32_16x16x128_f8f6f4, alone or behind its scales.
+    if (Words[0] >> 16 == 0xcc33)
+      return hasScalarMatrix(Words[1]);
+    if (Words[0] >> 16 == 0xcc35 || Words[0] >> 16 == 0xcc3a)
+      return Words[2] >> 16 == 0xcc33 && hasScalarMatrix(Words[3]);
+    return false;
+  }
+
+  bool isWildGfx9() const {
+    // VOP3, VOP3P and MAI take no literal before GFX10.
+    if (Words[0] >> 26 == 0xd0000000u >> 26) {
+      for (unsigned N : {0u, 1u, 2u})
+        if (source(Words[1], N) == Literal)
+          return true;
+      // Nor is it the scalar destination of a comparison.
+      if ((Words[0] >> 16 & 0x3ff) < 0x100 && (Words[0] & 0xff) == Literal)
+        return true;
+      // v_mfma_f32_*_f8f6f4, alone or behind its scales.
+      if (Words[0] >> 16 == 0xd3ad || Words[0] >> 16 == 0xd3ae)
+        return hasScalarMatrix(Words[1]);
+      if (Words[0] >> 16 == 0xd3ac)
+        return hasScalarMatrix(Words[3]);
+      return false;
+    }
+    // Nor the scalar offset of MUBUF and MTBUF.
+    if (Words[0] >> 28 == 0xe && (Words[0] >> 26 & 1) == 0)
+      return Words[1] >> 24 == Literal;
+    if (Words[0] >> 31 == 0 && (Words[0] & 0x1ff) == Sdwa)
+      return isWildSdwa();
+    return false;
+  }
+
+  /// Selectors beyond the last one, or scalar sources that are none.
+  bool isWildSdwa() const {
+    const uint32_t X = Words[1];
+    const bool Compare = Words[0] >> 25 == 0x7c000000u >> 25;
+    const unsigned DstSel = X >> 8 & 7, DstUnused = X >> 11 & 3;
+    const unsigned Src0Sel = X >> 16 & 7, Src1Sel = X >> 24 & 7;
+    const bool ScalarSrc0 = X >> 23 & 1, ScalarSrc1 = X >> 31;
+    return Src0Sel == 7 || Src1Sel == 7 ||
+           (!Compare && (DstSel == 7 || DstUnused == 3)) ||
+           (ScalarSrc0 && !isScalarSource(X & 0xff)) ||
+           (ScalarSrc1 && !isScalarSource(Words[0] >> 9 & 0xff));
+  }
+
+  uint32_t Words[4] = {};
+  bool Wild = false;
+};
+
+} // namespace
+
 Disassembler::Result Disassembler::disassemble(ArrayRef<uint8_t> Bytes,
                                                uint64_t Pc) {
   Result R;
+  if (WildEncoding(Bytes, S->Gfx12))
+    return R;
   MCInst Inst;
   uint8_t Patched[16];
   if (hasZeroThirdSource(Bytes)) {

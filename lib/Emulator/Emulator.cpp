@@ -165,30 +165,46 @@ bool Device::contains(uint64_t Address) const {
   return Memory->find(Address, 1) != nullptr;
 }
 
+/// Bytes stored to among Bytes at Offset. Untouched shadow reads as zero pages
+/// of the operating system and costs no memory.
+static uint64_t countStored(const Allocation &A, uint64_t Offset,
+                            uint64_t Bytes) {
+  const uint64_t End = Offset + Bytes;
+  uint64_t N = 0;
+  while (Offset != End && Offset & 3) {
+    N += (A.Shadow[Offset >> 2] >> (4 + (Offset & 3))) & 1;
+    ++Offset;
+  }
+  for (; End - Offset >= 32; Offset += 32) {
+    uint64_t Eight;
+    std::memcpy(&Eight, A.Shadow + (Offset >> 2), 8);
+    N += unsigned(popcount(Eight & 0xf0f0f0f0f0f0f0f0u));
+  }
+  for (; End - Offset >= 4; Offset += 4)
+    N += unsigned(popcount(uint8_t(A.Shadow[Offset >> 2] >> 4)));
+  for (; Offset != End; ++Offset)
+    N += (A.Shadow[Offset >> 2] >> (4 + (Offset & 3))) & 1;
+  return N;
+}
+
 uint64_t Device::countWritten(uint64_t Address, uint64_t Bytes) const {
   const Allocation *A = Bytes ? Memory->find(Address, Bytes) : nullptr;
-  if (!A)
-    return 0;
-  uint64_t N = 0;
-  for (uint64_t O = Address - A->Base, E = O + Bytes; O != E;) {
-    if ((O & 3) == 0 && E - O >= 4) {
-      N += popcount(uint8_t(A->Shadow[O >> 2] >> 4));
-      O += 4;
-      continue;
-    }
-    N += (A->Shadow[O >> 2] >> (4 + (O & 3))) & 1;
-    ++O;
-  }
-  return N;
+  return A ? countStored(*A, Address - A->Base, Bytes) : 0;
 }
 
 std::vector<bool> Device::writtenElements(uint64_t Address,
                                           uint64_t ElementBytes,
                                           uint64_t Count) const {
   std::vector<bool> Written(Count, false);
-  for (uint64_t I = 0; I != Count && ElementBytes; ++I)
-    Written[I] =
-        countWritten(Address + I * ElementBytes, ElementBytes) == ElementBytes;
+  if (!ElementBytes || !Count || Count > ~uint64_t(0) / ElementBytes)
+    return Written;
+  const Allocation *A = Memory->find(Address, Count * ElementBytes);
+  if (!A)
+    return Written;
+  const uint64_t Offset = Address - A->Base;
+  for (uint64_t I = 0; I != Count; ++I)
+    Written[I] = countStored(*A, Offset + I * ElementBytes, ElementBytes) ==
+                 ElementBytes;
   return Written;
 }
 
@@ -198,8 +214,16 @@ Error Device::clearWritten(uint64_t Address, uint64_t Bytes) {
   Allocation *A = Memory->find(Address, Bytes);
   if (!A)
     return outside(*Memory, Address, Bytes);
-  for (uint64_t O = Address - A->Base, E = O + Bytes; O != E; ++O)
-    A->Shadow[O >> 2] &= uint8_t(~(0x10u << (O & 3)));
+  // Only what is set is written, so that untouched memory stays so.
+  for (uint64_t O = Address - A->Base, E = O + Bytes; O != E;) {
+    const unsigned First = O & 3;
+    const unsigned N = unsigned(std::min<uint64_t>(4 - First, E - O));
+    const uint8_t Mask = uint8_t(((1u << N) - 1) << (4 + First));
+    uint8_t &S = A->Shadow[O >> 2];
+    if (S & Mask)
+      S &= uint8_t(~Mask);
+    O += N;
+  }
   return Error::success();
 }
 

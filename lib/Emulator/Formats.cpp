@@ -27,7 +27,7 @@ const FormatTraits &pagedattn::emu::traits(NumFormat Format) {
 
 static uint32_t encodeNaN(const FormatTraits &T, uint32_t Sign,
                           uint64_t Mantissa) {
-  switch (T.NonFinite) {
+  switch (T.Specials) {
   case NonFinite::IEEE: {
     uint32_t Exponent = ((1u << (T.Bits - 1 - T.MantissaBits)) - 1)
                         << T.MantissaBits;
@@ -46,7 +46,7 @@ static uint32_t encodeNaN(const FormatTraits &T, uint32_t Sign,
 
 /// The code beyond the largest finite one: infinity, or NaN without infinity.
 static uint32_t encodeBeyond(const FormatTraits &T, uint32_t Sign) {
-  switch (T.NonFinite) {
+  switch (T.Specials) {
   case NonFinite::IEEE:
   case NonFinite::OnlyNaN:
     return Sign | (T.MaxCode + 1u);
@@ -60,7 +60,7 @@ static uint32_t encodeBeyond(const FormatTraits &T, uint32_t Sign) {
 
 static bool roundsUp(const EncodeOptions &Options, bool Negative, uint64_t Kept,
                      uint64_t Rest, int Shift) {
-  switch (Options.Rounding) {
+  switch (Options.Mode) {
   case Rounding::NearestEven: {
     if (Shift >= 64)
       return false;
@@ -97,7 +97,7 @@ uint32_t pagedattn::emu::encode(NumFormat Format, double Value,
   if (Exponent == 0x7ff)
     return Mantissa ? encodeNaN(T, Sign, Mantissa) : encodeBeyond(T, Sign);
 
-  uint32_t Zero = T.NonFinite == NonFinite::NegZero ? 0 : Sign;
+  uint32_t Zero = T.Specials == NonFinite::NegZero ? 0 : Sign;
   if (Exponent == 0 && Mantissa == 0)
     return Zero;
 
@@ -118,10 +118,10 @@ uint32_t pagedattn::emu::encode(NumFormat Format, double Value,
   if (E >= MinE)
     Code += uint64_t(E - MinE) << T.MantissaBits;
   if (Code > T.MaxCode) {
-    bool ToMax = Options.Saturate || T.NonFinite == NonFinite::AllFinite ||
-                 Options.Rounding == Rounding::TowardZero ||
-                 (Options.Rounding == Rounding::TowardPositive && Negative) ||
-                 (Options.Rounding == Rounding::TowardNegative && !Negative);
+    bool ToMax = Options.Saturate || T.Specials == NonFinite::AllFinite ||
+                 Options.Mode == Rounding::TowardZero ||
+                 (Options.Mode == Rounding::TowardPositive && Negative) ||
+                 (Options.Mode == Rounding::TowardNegative && !Negative);
     return ToMax ? Sign | T.MaxCode : encodeBeyond(T, Sign);
   }
   return Code ? Sign | uint32_t(Code) : Zero;
@@ -132,12 +132,12 @@ float pagedattn::emu::decode(NumFormat Format, uint32_t Code) {
   uint32_t SignBit = 1u << (T.Bits - 1);
   bool Negative = Code & SignBit;
   uint32_t Magnitude = Code & (SignBit - 1);
-  if (T.NonFinite == NonFinite::NegZero && Negative && Magnitude == 0)
+  if (T.Specials == NonFinite::NegZero && Negative && Magnitude == 0)
     return std::numeric_limits<float>::quiet_NaN();
 
   uint32_t MantissaMask = (1u << T.MantissaBits) - 1;
   if (Magnitude > T.MaxCode) {
-    if (T.NonFinite == NonFinite::IEEE) {
+    if (T.Specials == NonFinite::IEEE) {
       // Keeps the payload, so that a NaN survives a round trip.
       uint32_t Payload = (Magnitude & MantissaMask) << (23 - T.MantissaBits);
       return bitsToFloat(uint32_t(Negative) << 31 | 0x7f800000u | Payload);

@@ -2,6 +2,7 @@
 
 #include "Memory.h"
 #include "Ops.h"
+#include "WaveAccess.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -66,6 +67,34 @@ uint64_t globalAddress(Wave &W, const Instruction &I, unsigned Lane,
                     uint64_t(laneValue(W, Vaddr, Lane, 1)) << 32);
 }
 
+void globalAddresses(Wave &W, const Instruction &I, unsigned SaddrIndex,
+                     unsigned ElementBytes, LaneAddresses &A) {
+  const Operand &Vaddr = I.Src[0];
+  const Operand &Saddr = I.Src[SaddrIndex];
+  const uint64_t Offset = uint64_t(int64_t(I.Mod.Offset));
+  const bool Scalar =
+      SaddrIndex < I.NumSrc && Saddr.isSgpr() && Saddr.Reg != RegNull;
+  if (!Vaddr.isVgpr()) {
+    for (unsigned L = 0; L != W.Lanes; ++L)
+      A.A[L] = globalAddress(W, I, L, SaddrIndex, ElementBytes);
+  } else if (Scalar) {
+    const uint64_t Base = Offset + W.scalar64(Saddr.Reg);
+    const uint32_t *V = W.V + Vaddr.Offset;
+    const uint64_t Scale = I.Mod.ScaleOffset ? ElementBytes : 1;
+    if (W.Chip->SignedSaddrOffset)
+      for (unsigned L = 0; L != W.Lanes; ++L)
+        A.A[L] = Base + uint64_t(int64_t(int32_t(V[L]))) * Scale;
+    else
+      for (unsigned L = 0; L != W.Lanes; ++L)
+        A.A[L] = Base + V[L] * Scale;
+  } else {
+    const uint32_t *Low = W.V + Vaddr.Offset, *High = Low + W.Lanes;
+    for (unsigned L = 0; L != W.Lanes; ++L)
+      A.A[L] = Offset + (uint64_t(High[L]) << 32 | Low[L]);
+  }
+  A.finish(W, W.exec());
+}
+
 namespace {
 
 //===----------------------------------------------------------------------===//
@@ -75,6 +104,12 @@ namespace {
 template <Piece P>
 void globalLoad(Wave &W, const Instruction &I) {
   countLoad(W);
+  if (!W.exec())
+    return;
+  LaneAddresses A;
+  globalAddresses(W, I, 1, bytesOf(P), A);
+  if (LLVM_LIKELY(loadWave<P>(W, I.Dst[0], A)))
+    return;
   forLanes(W.exec(), [&](unsigned Lane) {
     uint32_t Data[4] = {0, 0, 0, 0};
     uint64_t Address = globalAddress(W, I, Lane, 1, bytesOf(P));
@@ -86,6 +121,12 @@ void globalLoad(Wave &W, const Instruction &I) {
 template <Piece P>
 void globalStore(Wave &W, const Instruction &I) {
   countStore(W);
+  if (!W.exec())
+    return;
+  LaneAddresses A;
+  globalAddresses(W, I, 2, bytesOf(P), A);
+  if (LLVM_LIKELY(storeWave<P>(W, I.Src[1], A)))
+    return;
   forLanes(W.exec(), [&](unsigned Lane) {
     uint32_t Data[4];
     getLane(W, I.Src[1], P, Lane, Data);
@@ -102,6 +143,12 @@ template <Piece P>
 void flatLoad(Wave &W, const Instruction &I) {
   countLoad(W);
   W.issue(Counter::Lgkm);
+  if (!W.exec())
+    return;
+  LaneAddresses A;
+  globalAddresses(W, I, 1, bytesOf(P), A);
+  if (LLVM_LIKELY(loadWave<P>(W, I.Dst[0], A)))
+    return;
   forLanes(W.exec(), [&](unsigned Lane) {
     uint32_t Data[4] = {0, 0, 0, 0};
     uint64_t Address = globalAddress(W, I, Lane, 1, bytesOf(P));
@@ -124,6 +171,12 @@ template <Piece P>
 void flatStore(Wave &W, const Instruction &I) {
   countStore(W);
   W.issue(Counter::Lgkm);
+  if (!W.exec())
+    return;
+  LaneAddresses A;
+  globalAddresses(W, I, 2, bytesOf(P), A);
+  if (LLVM_LIKELY(storeWave<P>(W, I.Src[1], A)))
+    return;
   forLanes(W.exec(), [&](unsigned Lane) {
     uint32_t Data[4];
     getLane(W, I.Src[1], P, Lane, Data);
@@ -299,6 +352,10 @@ constexpr OpInfo store(const char *Name, Handler Fn, OpClass Class) {
 constexpr OpInfo Table[] = {
     PIECES(GLOBAL_LOAD) STORES(GLOBAL_STORE) PIECES(FLAT_LOAD)
         STORES(FLAT_STORE) PIECES(SCRATCH_LOAD) STORES(SCRATCH_STORE)
+    // A cluster load gives every workgroup of the cluster the same data.
+    load("cluster_load_b32", globalLoad<Piece::B32>, OpClass::Global),
+    load("cluster_load_b64", globalLoad<Piece::B64>, OpClass::Global),
+    load("cluster_load_b128", globalLoad<Piece::B128>, OpClass::Global),
     // A monitored load is a load; nothing here sleeps on it.
     load("global_load_monitor_b32", globalLoad<Piece::B32>, OpClass::Global),
     load("global_load_monitor_b64", globalLoad<Piece::B64>, OpClass::Global),

@@ -2,6 +2,7 @@
 
 #include "GlobalMemory.h"
 #include "Wave.h"
+#include "WaveAccess.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <sys/mman.h>
 
@@ -69,8 +70,14 @@ void Allocation::markDefined(uint64_t Address, uint64_t Bytes) {
 void Allocation::markStored(uint64_t Address, uint64_t Bytes) {
   uint64_t Offset = Address - Base;
   if (((Offset | Bytes) & 3) == 0) {
-    // Whole dwords: one value in the shadow, whoever else writes it.
-    std::memset(Shadow + (Offset >> 2), 0xff, Bytes >> 2);
+    // Whole dwords: one value in the shadow, whoever else writes it. Atomics of
+    // several workgroups meet here, so that short ones are relaxed stores.
+    uint8_t *First = Shadow + (Offset >> 2);
+    if (Bytes > 8)
+      std::memset(First, 0xff, Bytes >> 2);
+    else
+      for (uint64_t D = 0; D != Bytes >> 2; ++D)
+        __atomic_store_n(First + D, uint8_t(0xff), __ATOMIC_RELAXED);
     return;
   }
   overShadow(Shadow, Offset, Bytes, [](uint8_t &S, uint8_t Mask) {
@@ -196,22 +203,26 @@ std::string GlobalMemory::describe(uint64_t Address) const {
 // Checked accesses
 //===----------------------------------------------------------------------===//
 
+Allocation *lookUp(Wave &W, uint64_t Address, uint64_t Bytes) {
+  for (Allocation *A : W.Recent)
+    if (A && A->contains(Address, Bytes))
+      return A;
+  Allocation *A = W.Group->Memory->find(Address, Bytes);
+  if (A)
+    W.Recent[W.NextRecent++ % W.Recent.size()] = A;
+  return A;
+}
+
 static Allocation *locate(Wave &W, int Lane, uint64_t Address, unsigned Bytes,
                           const char *What) {
-  Allocation *A = W.LastAllocation;
-  if (LLVM_LIKELY(A && A->contains(Address, Bytes)))
-    return A;
-  A = W.Group->Memory->find(Address, Bytes);
-  if (!A) {
+  Allocation *A = lookUp(W, Address, Bytes);
+  if (!A)
     W.fatal(ReportKind::InvalidAccess,
             formatv("{0} of {1} bytes at address {2:x} outside every "
                     "allocation: {3}",
                     What, Bytes, Address, W.Group->Memory->describe(Address))
                 .str(),
             Lane, Address, Bytes);
-    return nullptr;
-  }
-  W.LastAllocation = A;
   return A;
 }
 

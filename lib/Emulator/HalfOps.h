@@ -44,7 +44,7 @@ inline U32 narrowGeneral(const NarrowContext &C, float X) {
   if (C.Clamp)
     X = clampF32(X, C.NanToZero);
   EncodeOptions Options;
-  Options.Rounding = static_cast<Rounding>(C.Round);
+  Options.Mode = static_cast<Rounding>(C.Round);
   Options.Saturate = N == Narrow::Half && C.Saturate;
   U32 H = encode(N == Narrow::Half ? NumFormat::F16 : NumFormat::BF16,
                  double(X), Options);

@@ -90,6 +90,12 @@ struct Operand {
   /// A plain vector register or a constant, no modifier: can be used in place.
   bool Direct = false;
   bool Dpp = false; ///< read through the instruction's DPP control
+  /// A scalar register or pair, no modifier: the same in all lanes.
+  bool Uniform = false;
+  /// A packed pair whose halves op_sel reorders: bit h of PairSel is the
+  /// register of half h.
+  bool Reordered = false;
+  uint8_t PairSel = 2;
   SdwaSel Sel = SdwaSel::Dword;
   uint16_t Reg = 0;
   uint32_t Offset = 0; ///< Reg * lanes, for Vgpr
@@ -178,6 +184,13 @@ struct OpInfo {
   bool Clamps = false;
 };
 
+/// What DPP does to the lanes, from the control alone.
+struct DppMap {
+  std::array<uint8_t, 64> Source; ///< lane to read, 0 if there is none
+  uint64_t HasSource = 0;
+  uint64_t Enabled = 0; ///< by row_mask and bank_mask
+};
+
 struct Instruction {
   Handler Fn = nullptr;
   uint32_t Size = 0; ///< bytes
@@ -198,6 +211,7 @@ struct Instruction {
   const OpInfo *Info = nullptr;
   /// The Y half of a dual instruction.
   std::unique_ptr<Instruction> Second;
+  std::unique_ptr<DppMap> Dpp;
   llvm::SmallVector<std::unique_ptr<uint32_t[]>, 2> Splats;
   uint64_t Pc = 0;      ///< device address
   std::string Mnemonic; ///< as counted by the statistics, no suffix

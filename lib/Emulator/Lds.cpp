@@ -13,9 +13,29 @@ uint32_t ldsAddress(Wave &W, const Instruction &I, unsigned Lane) {
   return laneValue(W, I.Src[0], Lane) + uint32_t(uint16_t(I.Mod.Offset));
 }
 
+/// Addresses of all lanes, Extra bytes on; false if they are not in registers.
+bool ldsAddresses(Wave &W, const Instruction &I, uint32_t Extra,
+                  LaneBuffer &A) {
+  if (!I.Src[0].isVgpr())
+    return false;
+  const uint32_t *V = W.V + I.Src[0].Offset;
+  for (unsigned B = 0; B != W.Lanes; B += 32)
+    for (unsigned L = 0; L != 32; ++L)
+      A.D[B + L] = V[B + L] + Extra;
+  return true;
+}
+
 template <Piece P>
 void load(Wave &W, const Instruction &I) {
   W.issue(Counter::Lgkm);
+  if constexpr (bytesOf(P) >= 4) {
+    LaneBuffer A;
+    if (LLVM_LIKELY(
+            ldsAddresses(W, I, uint16_t(I.Mod.Offset), A) &&
+            I.Dst[0].isVgpr() &&
+            W.Group->Lds->loadWave<dwordsOf(P)>(W, A.D, W.V + I.Dst[0].Offset)))
+      return;
+  }
   forLanes(W.exec(), [&](unsigned Lane) {
     uint32_t Data[4] = {0, 0, 0, 0};
     W.Group->Lds->load(W, I, Lane, ldsAddress(W, I, Lane), Data, bytesOf(P));
@@ -26,6 +46,14 @@ void load(Wave &W, const Instruction &I) {
 template <Piece P>
 void store(Wave &W, const Instruction &I) {
   W.issue(Counter::Lgkm);
+  if constexpr (bytesOf(P) >= 4) {
+    LaneBuffer A;
+    if (LLVM_LIKELY(ldsAddresses(W, I, uint16_t(I.Mod.Offset), A) &&
+                    I.Src[1].isVgpr() &&
+                    W.Group->Lds->storeWave<dwordsOf(P)>(
+                        W, A.D, W.V + I.Src[1].Offset)))
+      return;
+  }
   forLanes(W.exec(), [&](unsigned Lane) {
     uint32_t Data[4];
     getLane(W, I.Src[1], P, Lane, Data);
@@ -39,6 +67,22 @@ void load2(Wave &W, const Instruction &I) {
   constexpr unsigned Bytes = Wide ? 8 : 4;
   constexpr unsigned Scale = Bytes * (Stride64 ? 64 : 1);
   W.issue(Counter::Lgkm);
+  // Both halves must be fine before either is done. The destination may be the
+  // address register.
+  LaneBuffer A, B;
+  if (ldsAddresses(W, I, I.Mod.Offset0 * Scale, A) &&
+      ldsAddresses(W, I, I.Mod.Offset1 * Scale, B) && I.Dst[0].isVgpr()) {
+    uint32_t *To = W.V + I.Dst[0].Offset;
+    uint32_t Saved[2 * MaxLanes];
+    std::memcpy(Saved, To, size_t(W.Lanes) * Bytes);
+    if (W.Group->Lds->loadWave<Bytes / 4>(W, A.D, To)) {
+      if (W.Group->Lds->loadWave<Bytes / 4>(W, B.D, To + W.Lanes * Bytes / 4))
+        return;
+      W.Thread->Loaded[unsigned(MemorySpace::Lds)] -=
+          uint64_t(Bytes) * unsigned(__builtin_popcountll(W.exec()));
+    }
+    std::memcpy(To, Saved, size_t(W.Lanes) * Bytes);
+  }
   forLanes(W.exec(), [&](unsigned Lane) {
     const uint32_t Base = laneValue(W, I.Src[0], Lane);
     uint32_t Data[4] = {0, 0, 0, 0};
@@ -55,6 +99,20 @@ void store2(Wave &W, const Instruction &I) {
   constexpr unsigned Scale = Bytes * (Stride64 ? 64 : 1);
   constexpr Piece P = Wide ? Piece::B64 : Piece::B32;
   W.issue(Counter::Lgkm);
+  LaneBuffer A, B;
+  if (ldsAddresses(W, I, I.Mod.Offset0 * Scale, A) &&
+      ldsAddresses(W, I, I.Mod.Offset1 * Scale, B) && I.Src[1].isVgpr() &&
+      I.Src[2].isVgpr()) {
+    // A first half that is stored again by the slow path changes nothing.
+    const bool First =
+        W.Group->Lds->storeWave<Bytes / 4>(W, A.D, W.V + I.Src[1].Offset);
+    if (First &&
+        W.Group->Lds->storeWave<Bytes / 4>(W, B.D, W.V + I.Src[2].Offset))
+      return;
+    if (First)
+      W.Thread->Stored[unsigned(MemorySpace::Lds)] -=
+          uint64_t(Bytes) * unsigned(__builtin_popcountll(W.exec()));
+  }
   forLanes(W.exec(), [&](unsigned Lane) {
     const uint32_t Base = laneValue(W, I.Src[0], Lane);
     uint32_t First[2], Second[2];

@@ -1,7 +1,7 @@
 //===- LocalMemory.cpp - LDS of one workgroup -----------------------------===//
 
 #include "LocalMemory.h"
-#include "Wave.h"
+#include "Operands.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -15,10 +15,15 @@ void LocalMemory::reset(uint32_t NewSize) {
     Bytes.resize(Words * 4);
   std::memset(Bytes.data(), 0, Words * 4);
   Shadow.assign(Words, 0);
-  if (Accesses.size() < Words)
-    Accesses.resize(Words);
-  if (EpochBase > 0xf0000000u) {
-    std::fill(Accesses.begin(), Accesses.end(), Access());
+  if (WriteTags.size() < Words) {
+    WriteTags.resize(Words);
+    ReadTags.resize(Words);
+    WriteMasks.resize(Words);
+    ReadMasks.resize(Words);
+  }
+  if (EpochBase > 0xf00000u) {
+    std::fill(WriteTags.begin(), WriteTags.end(), 0);
+    std::fill(ReadTags.begin(), ReadTags.end(), 0);
     EpochBase = 1;
   }
 }
@@ -29,7 +34,7 @@ void LocalMemory::checkWords(Wave &W, const Instruction &I, unsigned Lane,
   const LaunchOptions &Options = *W.Group->Options;
   const bool Races = Options.CheckRaces && W.Group->Waves.size() > 1;
   const uint32_t Epoch = EpochBase + W.Epoch;
-  const uint8_t Self = uint8_t(W.Id);
+  const uint32_t Tag = Epoch << 8 | uint8_t(W.Id);
   uint32_t End = Address + Count;
   bool Undefined = false, Early = false;
   int Racer = -1;
@@ -44,32 +49,26 @@ void LocalMemory::checkWords(Wave &W, const Instruction &I, unsigned Lane,
     if (Write)
       S |= Mask;
     if (Races) {
-      Access &A = Accesses[At >> 2];
-      if (A.WriteEpoch == Epoch && A.WriteWave != Self && (A.WriteMask & Mask))
-        Racer = A.WriteWave;
-      if (Write && A.ReadEpoch == Epoch && A.ReadWave != Self &&
-          (A.ReadMask & Mask))
-        Racer = A.ReadWave;
+      uint32_t &WriteTag = WriteTags[At >> 2], &ReadTag = ReadTags[At >> 2];
+      uint8_t &WriteMask = WriteMasks[At >> 2], &ReadMask = ReadMasks[At >> 2];
+      if (WriteTag >> 8 == Epoch && WriteTag != Tag && (WriteMask & Mask))
+        Racer = WriteTag & 0xff;
+      if (Write && ReadTag >> 8 == Epoch && ReadTag != Tag && (ReadMask & Mask))
+        Racer = ReadTag & 0xff;
       // Atomics do both and are not recorded: they do not race with each
       // other.
       if (Read && !Write) {
-        if (A.ReadEpoch != Epoch) {
-          A.ReadEpoch = Epoch;
-          A.ReadWave = Self;
-          A.ReadMask = Mask;
+        if (ReadTag >> 8 != Epoch) {
+          ReadTag = Tag;
+          ReadMask = Mask;
         } else {
-          if (A.ReadWave != Self)
-            A.ReadWave = ManyWaves;
-          A.ReadMask |= Mask;
+          if (ReadTag != Tag)
+            ReadTag |= ManyWaves;
+          ReadMask |= Mask;
         }
       } else if (Write && !Read) {
-        if (A.WriteEpoch != Epoch || A.WriteWave != Self) {
-          A.WriteEpoch = Epoch;
-          A.WriteWave = Self;
-          A.WriteMask = Mask;
-        } else {
-          A.WriteMask |= Mask;
-        }
+        WriteMask = WriteTag == Tag ? WriteMask | Mask : Mask;
+        WriteTag = Tag;
       }
     }
     At += N;
@@ -161,6 +160,159 @@ uint8_t *LocalMemory::atomic(Wave &W, const Instruction &I, unsigned Lane,
   checkWords(W, I, Lane, Address, N, /*Read=*/true, /*Write=*/true);
   return Bytes.data() + Address;
 }
+
+namespace {
+
+/// Shadow bytes of consecutive dwords as one number.
+template <unsigned Dwords>
+uint32_t shadowOf(const uint8_t *Shadow) {
+  uint32_t X = 0;
+  std::memcpy(&X, Shadow, Dwords);
+  return X;
+}
+template <unsigned Dwords>
+constexpr uint32_t Repeated = 0x01010101u >> (8 * (4 - Dwords));
+
+/// Aligned and inside, for all active lanes.
+bool inBounds(const uint32_t *Addresses, unsigned Lanes, uint64_t Exec,
+              uint32_t Size, uint32_t N) {
+  if (Size < N)
+    return false;
+  const uint32_t Limit = Size - N;
+  uint32_t Bad = 0;
+  for (unsigned Base = 0; Base != Lanes; Base += 32) {
+    const uint32_t M = uint32_t(Exec >> Base);
+    for (unsigned L = 0; L != 32; ++L) {
+      const uint32_t A = Addresses[Base + L];
+      Bad |= ((M >> L) & 1) & uint32_t((A > Limit) | ((A & 3) != 0));
+    }
+  }
+  return !Bad;
+}
+
+} // namespace
+
+// First every check over all lanes, without a branch per dword, then the
+// accesses. Masks are not looked at: a conflict in other bytes of the same
+// dword takes the slow path, which tells them apart.
+
+template <unsigned Dwords>
+bool LocalMemory::loadWave(Wave &W, const uint32_t *Addresses, uint32_t *To) {
+  const LaunchOptions &Options = *W.Group->Options;
+  const unsigned Lanes = W.Lanes;
+  const uint64_t Exec = W.exec(), All = W.AllLanes;
+  if (!inBounds(Addresses, Lanes, Exec, Size, 4 * Dwords))
+    return false;
+  const bool Races = Options.CheckRaces && W.Group->Waves.size() > 1;
+  const uint32_t Epoch = EpochBase + W.Epoch;
+  const uint32_t Tag = Epoch << 8 | uint8_t(W.Id);
+  const uint8_t *ShadowAt = Shadow.data();
+  uint32_t Pending = 0, Written = ~0u;
+  forActive(Exec, All, Lanes, [&](unsigned L) {
+    const uint32_t S = shadowOf<Dwords>(ShadowAt + (Addresses[L] >> 2));
+    Pending |= S;
+    Written &= S;
+  });
+  const uint32_t Required =
+      Options.CheckUninitialized ? 0xf * Repeated<Dwords> : 0;
+  if ((Pending & 0x10 * Repeated<Dwords>) || (Written & Required) != Required)
+    return false;
+  if (Races) {
+    const uint32_t *Writers = WriteTags.data();
+    uint32_t Raced = 0;
+    forActive(Exec, All, Lanes, [&](unsigned L) {
+      const uint32_t *T = Writers + (Addresses[L] >> 2);
+      for (unsigned D = 0; D != Dwords; ++D)
+        Raced |= uint32_t((T[D] >> 8 == Epoch) & (T[D] != Tag));
+    });
+    if (Raced)
+      return false;
+    uint32_t *Readers = ReadTags.data();
+    uint8_t *Masks = ReadMasks.data();
+    forActive(Exec, All, Lanes, [&](unsigned L) {
+      const uint32_t Word = Addresses[L] >> 2;
+      uint32_t *R = Readers + Word;
+      for (unsigned D = 0; D != Dwords; ++D)
+        R[D] = R[D] >> 8 == Epoch && R[D] != Tag ? R[D] | ManyWaves : Tag;
+      std::memset(Masks + Word, 0xf, Dwords);
+    });
+  }
+  W.Thread->Loaded[unsigned(MemorySpace::Lds)] +=
+      uint64_t(4 * Dwords) * unsigned(__builtin_popcountll(Exec));
+  const uint8_t *From = Bytes.data();
+  forActive(Exec, All, Lanes, [&](unsigned L) {
+    uint32_t X[Dwords];
+    std::memcpy(X, From + Addresses[L], 4 * Dwords);
+    for (unsigned D = 0; D != Dwords; ++D)
+      To[D * Lanes + L] = X[D];
+  });
+  return true;
+}
+
+template <unsigned Dwords>
+bool LocalMemory::storeWave(Wave &W, const uint32_t *Addresses,
+                            const uint32_t *From) {
+  const LaunchOptions &Options = *W.Group->Options;
+  const unsigned Lanes = W.Lanes;
+  const uint64_t Exec = W.exec(), All = W.AllLanes;
+  if (!inBounds(Addresses, Lanes, Exec, Size, 4 * Dwords))
+    return false;
+  const bool Races = Options.CheckRaces && W.Group->Waves.size() > 1;
+  const uint32_t Epoch = EpochBase + W.Epoch;
+  const uint32_t Tag = Epoch << 8 | uint8_t(W.Id);
+  uint8_t *ShadowAt = Shadow.data();
+  uint32_t Pending = 0;
+  forActive(Exec, All, Lanes, [&](unsigned L) {
+    Pending |= shadowOf<Dwords>(ShadowAt + (Addresses[L] >> 2));
+  });
+  if (Pending & 0x10 * Repeated<Dwords>)
+    return false;
+  if (Races) {
+    uint32_t *Writers = WriteTags.data();
+    const uint32_t *Readers = ReadTags.data();
+    uint8_t *Masks = WriteMasks.data();
+    uint32_t Raced = 0;
+    forActive(Exec, All, Lanes, [&](unsigned L) {
+      const uint32_t Word = Addresses[L] >> 2;
+      for (unsigned D = 0; D != Dwords; ++D) {
+        const uint32_t T = Writers[Word + D], R = Readers[Word + D];
+        Raced |= uint32_t((T >> 8 == Epoch) & (T != Tag)) |
+                 uint32_t((R >> 8 == Epoch) & (R != Tag));
+      }
+    });
+    if (Raced)
+      return false;
+    forActive(Exec, All, Lanes, [&](unsigned L) {
+      const uint32_t Word = Addresses[L] >> 2;
+      for (unsigned D = 0; D != Dwords; ++D)
+        Writers[Word + D] = Tag;
+      std::memset(Masks + Word, 0xf, Dwords);
+    });
+  }
+  W.Thread->Stored[unsigned(MemorySpace::Lds)] +=
+      uint64_t(4 * Dwords) * unsigned(__builtin_popcountll(Exec));
+  uint8_t *To = Bytes.data();
+  forActive(Exec, All, Lanes, [&](unsigned L) {
+    uint32_t X[Dwords];
+    for (unsigned D = 0; D != Dwords; ++D)
+      X[D] = From[D * Lanes + L];
+    std::memcpy(To + Addresses[L], X, 4 * Dwords);
+    // Nothing is pending here, so that the other bits are zero.
+    std::memset(ShadowAt + (Addresses[L] >> 2), 0xf, Dwords);
+  });
+  return true;
+}
+
+#define PA_INSTANTIATE(N)                                                      \
+  template bool LocalMemory::loadWave<N>(Wave &, const uint32_t *,             \
+                                         uint32_t *);                          \
+  template bool LocalMemory::storeWave<N>(Wave &, const uint32_t *,            \
+                                          const uint32_t *);
+PA_INSTANTIATE(1)
+PA_INSTANTIATE(2)
+PA_INSTANTIATE(3)
+PA_INSTANTIATE(4)
+#undef PA_INSTANTIATE
 
 void LocalMemory::markPending(uint32_t Address, uint32_t N) {
   for (uint32_t At = Address / 4; At * 4 < Address + N && At < Shadow.size();

@@ -29,16 +29,19 @@ public:
   uint8_t *atomic(Wave &W, const Instruction &I, unsigned Lane,
                   uint32_t Address, unsigned Bytes);
 
+  /// All active lanes at once, Dwords each at an aligned address: the common
+  /// case. False, with nothing done, if some lane has something to report.
+  template <unsigned Dwords>
+  bool loadWave(Wave &W, const uint32_t *Addresses, uint32_t *To);
+  template <unsigned Dwords>
+  bool storeWave(Wave &W, const uint32_t *Addresses, const uint32_t *From);
+
   /// An asynchronous copy to the range was issued; reading it before
   /// completePending is reported. Ranges beyond the end are ignored.
   void markPending(uint32_t Address, uint32_t Bytes);
   void completePending(uint32_t Address, uint32_t Bytes);
 
 private:
-  struct Access {
-    uint32_t WriteEpoch = 0, ReadEpoch = 0;
-    uint8_t WriteWave = 0, WriteMask = 0, ReadWave = 0, ReadMask = 0;
-  };
   static constexpr uint8_t ManyWaves = 0xff;
   void checkWords(Wave &W, const Instruction &I, unsigned Lane,
                   uint32_t Address, unsigned Bytes, bool Read, bool Write);
@@ -47,8 +50,10 @@ private:
   std::vector<uint8_t> Bytes;
   /// Per dword: low nibble defined bytes, bit 4 an asynchronous copy pending.
   std::vector<uint8_t> Shadow;
-  std::vector<Access> Accesses;
-  friend struct Wave;
+  /// Per dword, who wrote and who read it last: epoch << 8 | wave, and the
+  /// bytes concerned.
+  std::vector<uint32_t> WriteTags, ReadTags;
+  std::vector<uint8_t> WriteMasks, ReadMasks;
 
 public:
   /// Grows over the workgroups of a thread, so that a reset need not clear

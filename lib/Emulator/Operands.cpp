@@ -52,8 +52,16 @@ int dppLane(const Modifiers &M, int Lane, int Lanes) {
   }
 }
 
-bool dppValid(Wave &W, const Modifiers &M, int Source) {
-  return Source >= 0 && (M.FetchInactive || (W.exec() >> Source) & 1);
+/// Lanes whose source exists and is active, or may be fetched anyway.
+uint64_t dppValid(const Wave &W, const Instruction &I) {
+  const DppMap &Map = *I.Dpp;
+  const uint64_t Exec = W.exec();
+  if (I.Mod.FetchInactive || Exec == W.AllLanes)
+    return Map.HasSource;
+  uint64_t Valid = 0;
+  for (unsigned L = 0; L != W.Lanes; ++L)
+    Valid |= ((Exec >> Map.Source[L]) & 1) << L;
+  return Valid & Map.HasSource;
 }
 
 uint32_t selectSdwa(uint32_t X, SdwaSel Sel, bool Sext) {
@@ -126,10 +134,10 @@ const uint32_t *fetchSlow(Wave &W, const Instruction &I, const Operand &O,
     break;
   }
   if (O.Dpp) {
-    for (unsigned L = 0; L != W.Lanes; ++L) {
-      int Source = dppLane(M, int(L), int(W.Lanes));
-      Tmp.D[L] = dppValid(W, M, Source) ? From[Source] : 0;
-    }
+    const uint64_t Valid = dppValid(W, I);
+    const uint8_t *Source = I.Dpp->Source.data();
+    for (unsigned L = 0; L != W.Lanes; ++L)
+      Tmp.D[L] = (Valid >> L) & 1 ? From[Source[L]] : 0;
   } else if (From) {
     std::memcpy(Tmp.D, From, W.Lanes * 4);
   } else {
@@ -179,19 +187,29 @@ void setHostRounding(unsigned Mode, void *Buffer) {
   std::fesetround(Modes[Mode & 3]);
 }
 
-uint64_t writeMask(Wave &W, const Instruction &I) {
-  uint64_t Mask = W.exec();
-  const Modifiers &M = I.Mod;
-  if (M.Dpp == DppKind::None)
-    return Mask;
-  for (unsigned L = 0; L != W.Lanes; ++L) {
-    bool On = M.Dpp == DppKind::Dpp8 || (((M.RowMask >> (L / 16)) & 1) &&
-                                         ((M.BankMask >> (L / 4 % 4)) & 1));
-    if (On && !M.BoundCtrl && M.Dpp == DppKind::Dpp16)
-      On = dppValid(W, M, dppLane(M, int(L), int(W.Lanes)));
-    if (!On)
-      Mask &= ~(uint64_t(1) << L);
+std::unique_ptr<DppMap> buildDppMap(const Modifiers &M, unsigned Lanes) {
+  auto Map = std::make_unique<DppMap>();
+  Map->Source.fill(0);
+  for (unsigned L = 0; L != Lanes; ++L) {
+    const int Source = dppLane(M, int(L), int(Lanes));
+    if (Source >= 0) {
+      Map->Source[L] = uint8_t(Source);
+      Map->HasSource |= uint64_t(1) << L;
+    }
+    const bool Enabled =
+        M.Dpp == DppKind::Dpp8 ||
+        (((M.RowMask >> (L / 16)) & 1) && ((M.BankMask >> (L / 4 % 4)) & 1));
+    Map->Enabled |= uint64_t(Enabled) << L;
   }
+  return Map;
+}
+
+uint64_t writeMask(Wave &W, const Instruction &I) {
+  if (!I.Dpp)
+    return W.exec();
+  uint64_t Mask = W.exec() & I.Dpp->Enabled;
+  if (!I.Mod.BoundCtrl && I.Mod.Dpp == DppKind::Dpp16)
+    Mask &= dppValid(W, I);
   return Mask;
 }
 

@@ -25,6 +25,8 @@ const uint32_t *fetchSlow(Wave &W, const Instruction &I, const Operand &O,
                           unsigned Dword, LaneBuffer &Tmp);
 void writeSlow(Wave &W, const Instruction &I, const Operand &O, unsigned Dword,
                const uint32_t *From);
+/// The lane map of an instruction's DPP control.
+std::unique_ptr<DppMap> buildDppMap(const Modifiers &M, unsigned Lanes);
 /// Lanes a vector instruction writes: EXEC, less what DPP switches off.
 uint64_t writeMask(Wave &W, const Instruction &I);
 
@@ -37,9 +39,18 @@ void setHostRounding(unsigned Mode, void *Buffer);
 inline const uint32_t *fetch(Wave &W, const Instruction &I, const Operand &O,
                              LaneBuffer &Tmp, unsigned Dword = 0) {
   if (LLVM_LIKELY(O.Direct)) {
-    if (O.Kind == OperandKind::Vgpr)
-      return W.V + O.Offset + Dword * W.Lanes;
-    return O.Splat + Dword * MaxLanes;
+    if (O.Kind != OperandKind::Vgpr)
+      return O.Splat + Dword * MaxLanes;
+    if (O.Reordered)
+      Dword = (O.PairSel >> Dword) & 1;
+    return W.V + O.Offset + Dword * W.Lanes;
+  }
+  if (O.Uniform) {
+    const uint32_t X = W.S[O.Reg + Dword];
+    for (unsigned B = 0; B != W.Lanes; B += 32)
+      for (unsigned L = 0; L != 32; ++L)
+        Tmp.D[B + L] = X;
+    return Tmp.D;
   }
   return fetchSlow(W, I, O, Dword, Tmp);
 }
@@ -105,6 +116,17 @@ inline void forLanes(uint64_t Mask, BodyT Body) {
     Body(unsigned(__builtin_ctzll(Mask)));
     Mask &= Mask - 1;
   }
+}
+
+/// The same with a plain loop if all lanes are active.
+template <class BodyT>
+inline void forActive(uint64_t Exec, uint64_t AllLanes, unsigned Lanes,
+                      BodyT Body) {
+  if (LLVM_LIKELY(Exec == AllLanes))
+    for (unsigned L = 0; L != Lanes; ++L)
+      Body(L);
+  else
+    forLanes(Exec, Body);
 }
 
 } // namespace pagedattn::emu

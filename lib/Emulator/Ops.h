@@ -11,6 +11,7 @@
 #include "Instruction.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <vector>
 
 namespace pagedattn::emu {
 
@@ -18,6 +19,9 @@ using OpTable = llvm::ArrayRef<OpInfo>;
 
 /// Row of the table for a mnemonic without encoding suffix; null if unknown.
 const OpInfo *findOp(llvm::StringRef Mnemonic);
+
+/// All tables, vector families of the host's instruction set included.
+std::vector<OpTable> allOps();
 
 // Families with no lane loops.
 OpTable scalarAluOps();

@@ -1,8 +1,8 @@
 //===- Parser.cpp - Disassembly text to a decoded instruction -------------===//
 
 #include "Parser.h"
+#include "Operands.h"
 #include "Ops.h"
-#include "Wave.h"
 
 using namespace llvm;
 
@@ -86,6 +86,14 @@ void finishOperands(Instruction &I, const ChipInfo &Chip) {
       O.Direct = Plain;
     } else {
       O.Direct = Plain && O.isVgpr();
+      O.Uniform = Plain && O.isSgpr() && O.Reg != RegNull;
+    }
+    const bool Pair = O.Type == Ty::PkF32 || O.Type == Ty::PkB32;
+    if (Pair && O.isVgpr() && !O.Direct && !O.Dpp &&
+        !(((I.Mod.NegLo | I.Mod.NegHi) >> N) & 1)) {
+      O.Direct = O.Reordered = true;
+      O.PairSel =
+          uint8_t(((I.Mod.OpSel >> N) & 1) | ((I.Mod.OpSelHi >> N) & 1) << 1);
     }
   }
   for (unsigned N = 0; N != I.NumDst; ++N) {
@@ -97,6 +105,8 @@ void finishOperands(Instruction &I, const ChipInfo &Chip) {
     if (O.isSgpr() && O.Reg == RegNull)
       O.Kind = OperandKind::None;
   }
+  if (I.Mod.Dpp != DppKind::None)
+    I.Dpp = buildDppMap(I.Mod, Chip.WaveSize);
   I.SlowDst = I.Mod.Dpp != DppKind::None || I.Mod.Sdwa;
 }
 

@@ -35,7 +35,7 @@ void write(Wave &W, const Instruction &I, double X) {
   uint32_t Bits;
   if (Half) {
     EncodeOptions Options;
-    Options.Rounding = Rounding(W.Mode.round16_64());
+    Options.Mode = Rounding(W.Mode.round16_64());
     Options.Saturate = W.Mode.fp16Ovfl();
     Bits = encode(NumFormat::F16, X, Options);
     if (!W.Mode.denormOut16_64() && (Bits & 0x7c00) == 0)

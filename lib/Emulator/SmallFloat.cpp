@@ -349,7 +349,7 @@ void executeNarrow(Wave &W, const Instruction &I) {
           : nullptr;
   const NumFormat Format = formatOf(C.To, Fnuz);
   EncodeOptions Options;
-  Options.Rounding = roundingOf(W, C);
+  Options.Mode = roundingOf(W, C);
   Options.Saturate = C.To != Fmt::BF16 && W.Mode.fp16Ovfl();
 
   LaneBuffer Result[6];

@@ -207,9 +207,11 @@ void divScale(Wave &W, const Instruction &I) {
       const bool TinyInverse = isDenorm(asBits(1.0 / S1));
       const bool TinyQuotient = isDenorm(asBits(S2 / S1));
       if (TinyInverse && TinyQuotient) {
+        // Only the denominator, so that its reciprocal is normal and the
+        // quotient comes out large.
         Scaled = true;
         if (A.D[L] == B.D[L])
-          D = Up;
+          D = std::ldexp(S0, -128);
       } else if (TinyInverse) {
         D = std::ldexp(S0, -128);
       } else if (TinyQuotient) {

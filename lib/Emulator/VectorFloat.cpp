@@ -181,9 +181,11 @@ void divScale(Wave &W, const Instruction &I) {
       const bool TinyQuotient =
           isDenorm(asBits(float(double(S2) / double(S1))));
       if (TinyInverse && TinyQuotient) {
+        // Only the denominator, so that its reciprocal is normal and the
+        // quotient comes out large.
         Scaled = true;
         if (A[L] == B[L])
-          D = Up;
+          D = std::ldexp(S0, -64);
       } else if (TinyInverse) {
         D = std::ldexp(S0, -64);
       } else if (TinyQuotient) {

@@ -48,7 +48,9 @@ float madOp(float A, float B, float C) {
   return halfToFloat(floatToHalf(A * B)) + C;
 }
 
-void fmac(Wave &W, const Instruction &I) {
+/// Fused for fmac; mac rounds the product first.
+template <float (*F)(float, float, float)>
+void accumulate(Wave &W, const Instruction &I) {
   const NarrowContext C(W, I);
   LaneBuffer A, B, R;
   fetchNarrow<Narrow::Half>(W, I, 0, C, A);
@@ -56,8 +58,8 @@ void fmac(Wave &W, const Instruction &I) {
   const U32 *Old = W.V + I.Dst[0].Offset;
   const unsigned Shift = I.Dst[0].High ? 16 : 0;
   allLanes(W, [&](unsigned L) {
-    R.D[L] = asBits(fmaOp(asFloat(A.D[L]), asFloat(B.D[L]),
-                          halfToFloat((Old[L] >> Shift) & 0xffff)));
+    R.D[L] = asBits(F(asFloat(A.D[L]), asFloat(B.D[L]),
+                      halfToFloat((Old[L] >> Shift) & 0xffff)));
   });
   narrowAll<Narrow::Half>(W, C, R);
   writeHalf(W, I, R, /*KeepHigh=*/false);
@@ -142,7 +144,8 @@ constexpr OpInfo Table[] = {
     op3("v_fmamk_f16", half3<fmaOp, H, false>),
     op3("v_madak_f16", half3<madOp, H, false>),
     op3("v_madmk_f16", half3<madOp, H, false>),
-    op2("v_fmac_f16", fmac),
+    op2("v_fmac_f16", accumulate<fmaOp>),
+    op2("v_mac_f16", accumulate<madOp>),
     op2("v_min_f16", half2<numOp<false>>),
     op2("v_max_f16", half2<numOp<true>>),
     op2("v_min_num_f16", half2<numOp<false>>),

@@ -95,8 +95,10 @@ struct Wave {
   const ChipInfo *Chip = nullptr;
   Workgroup *Group = nullptr;
   ThreadContext *Thread = nullptr;
-  Allocation *LastAllocation = nullptr; ///< most recent hit of a lookup
-  uint32_t Id = 0;                      ///< in the workgroup
+  /// Most recent hits of lookups, replaced in turn.
+  std::array<Allocation *, 4> Recent = {};
+  uint32_t NextRecent = 0;
+  uint32_t Id = 0; ///< in the workgroup
   uint32_t NumVgprs = 0;
   /// Scratch of this wave: lane L's bytes start at L * ScratchBytes.
   uint8_t *Scratch = nullptr;

@@ -39,7 +39,7 @@ void initialiseWave(const Launch &L, Workgroup &G, Wave &W) {
   W.Epoch = 0;
   W.VgprMsb = 0;
   W.Table = L.Code->table(0);
-  W.LastAllocation = nullptr;
+  W.Recent.fill(nullptr);
   W.Issued.fill(0);
   for (auto &Queue : W.Pending)
     Queue.clear();

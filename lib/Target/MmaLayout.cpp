@@ -1,5 +1,4 @@
-//===- MmaLayout.cpp - Where a lane holds which element --------------------*-
-// C++ -*-===//
+//===- MmaLayout.cpp - Where a lane holds which element -------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

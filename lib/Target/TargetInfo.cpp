@@ -1,5 +1,4 @@
-//===- TargetInfo.cpp - What a chip can do ---------------------------------*-
-// C++ -*-===//
+//===- TargetInfo.cpp - What a chip can do --------------------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,6 +18,7 @@ struct ChipRow {
   unsigned id, waveSize, ldsBytes;
   bool fp8Fnuz, hasScaledMma;
   unsigned numCus, simdsPerCu, vgprsPerLane, vgprGranule, maxWavesPerSimd;
+  unsigned maxVgprs;
   unsigned numRecordsBits, loadToLdsWidths;
   bool hasTensorDma, hasPermlaneSwap;
 };
@@ -54,6 +54,7 @@ struct ChipTableReader {
       info.vgprsPerLane = row.vgprsPerLane;
       info.vgprGranule = row.vgprGranule;
       info.maxWavesPerSimd = row.maxWavesPerSimd;
+      info.maxVgprs = row.maxVgprs;
       info.numRecordsBits = row.numRecordsBits;
       info.loadToLdsWidths = row.loadToLdsWidths;
       info.hasTensorDma = row.hasTensorDma;
@@ -109,9 +110,8 @@ bool TargetInfo::hasMma(MmaId id) const { return llvm::is_contained(mmas, id); }
 
 int64_t TargetInfo::getOccupancy(int64_t vgprs, int64_t groupLdsBytes,
                                  int64_t wavesPerGroup) const {
-  int64_t allocated =
-      std::max(vgprGranule,
-               (vgprs + vgprGranule - 1) / vgprGranule * vgprGranule);
+  int64_t allocated = std::max(vgprGranule, (vgprs + vgprGranule - 1) /
+                                                vgprGranule * vgprGranule);
   int64_t byRegisters = std::min(maxWavesPerSimd, vgprsPerLane / allocated);
   if (groupLdsBytes == 0 || wavesPerGroup == 0)
     return byRegisters;

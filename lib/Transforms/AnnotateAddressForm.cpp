@@ -30,7 +30,7 @@ struct AnnotatePass : public pa::impl::PAAnnotateAddressFormBase<AnnotatePass> {
         maxOffsetBytes > std::numeric_limits<int32_t>::max()) {
       getOperation()->emitError() << "max-offset-bytes must be from 1 to "
                                   << std::numeric_limits<int32_t>::max()
-                                  << ", found " << maxOffsetBytes;
+                                  << ", found " << maxOffsetBytes.getValue();
       return signalPassFailure();
     }
     bool hasFailed = false;

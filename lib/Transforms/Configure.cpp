@@ -64,10 +64,10 @@ static LogicalResult verifyHandConfig(PagedLogitsOp op,
            << " bytes of LDS, " << target.getName() << " has "
            << target.ldsBytes << "; use query = memory";
   if (config.getQuery() == QueryPlace::registers &&
-      shape.getQueryRegisters() > target.vgprsPerLane / 2)
+      shape.getQueryRegisters() > target.maxVgprs / 2)
     return op.emitOpError()
            << "queries and weights need " << shape.getQueryRegisters()
-           << " registers of each lane, at most " << target.vgprsPerLane / 2
+           << " registers of each lane, at most " << target.maxVgprs / 2
            << " are allowed; use query = lds";
   return success();
 }
@@ -99,8 +99,11 @@ static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
                                                         : QueryPlace::memory;
   int64_t tile = std::max<int64_t>(16, op.getPageSize());
   int64_t chunk = (kDefaultChunk + tile - 1) / tile * tile;
-  op.setConfigAttr(LogitsConfigAttr::get(op.getContext(), *mmaId, chunk,
-                                         /*waves=*/4, /*splits=*/0, place));
+  // One sequence alone has nobody to wait for.
+  bool isAlone = cast<ShapedType>(op.getQ().getType()).getDimSize(0) == 1;
+  op.setConfigAttr(LogitsConfigAttr::get(
+      op.getContext(), *mmaId, chunk, /*waves=*/4, /*splits=*/0, place,
+      isAlone ? LogitsSchedule::even : LogitsSchedule::ragged));
   return success();
 }
 

@@ -48,7 +48,7 @@ static DictionaryAttr getKernelInfo(Builder &b, const KernelSpec &spec) {
 }
 
 KernelBuilder::KernelBuilder(ImplicitLocOpBuilder &host, Operation *op,
-                             const KernelSpec &spec)
+                             const KernelSpec &spec, const TargetInfo &target)
     : host(host), spec(spec), bodyBuilder(op->getLoc(), op->getContext()) {
   auto module = op->getParentOfType<ModuleOp>();
   module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
@@ -69,6 +69,11 @@ KernelBuilder::KernelBuilder(ImplicitLocOpBuilder &host, Operation *op,
   func.setKnownBlockSizeAttr(
       host.getDenseI32ArrayAttr({static_cast<int32_t>(spec.blockSize), 1, 1}));
   func->setAttr(PADialect::kKernelInfoAttrName, getKernelInfo(host, spec));
+  // The backend takes a limit of registers as a least number of waves.
+  if (target.maxVgprs < target.vgprsPerLane)
+    func->setAttr("rocdl.waves_per_eu",
+                  host.getI32IntegerAttr(static_cast<int32_t>(
+                      target.vgprsPerLane / target.maxVgprs)));
   bodyBuilder.setInsertionPointToStart(&func.getBody().front());
 }
 

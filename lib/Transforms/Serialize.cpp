@@ -121,12 +121,13 @@ struct SerializePass : public pa::impl::PASerializeBase<SerializePass> {
 
   void runOnOperation() override {
     if (abi != 500 && abi != 600) {
-      getOperation().emitError() << "abi must be 500 or 600, found " << abi;
+      getOperation().emitError()
+          << "abi must be 500 or 600, found " << abi.getValue();
       return signalPassFailure();
     }
     if (optLevel < 0 || optLevel > 3) {
       getOperation().emitError()
-          << "opt-level must be from 0 to 3, found " << optLevel;
+          << "opt-level must be from 0 to 3, found " << optLevel.getValue();
       return signalPassFailure();
     }
     SmallVector<gpu::GPUModuleOp> modules(
@@ -140,6 +141,9 @@ struct SerializePass : public pa::impl::PASerializeBase<SerializePass> {
     for (gpu::GPUModuleOp module : modules)
       if (failed(serialize(module, *target)))
         return signalPassFailure();
+    // The binaries name their chip; a runner that takes the module from here
+    // need not know our dialect.
+    getOperation()->removeAttr(PADialect::kTargetAttrName);
   }
 
   LogicalResult serialize(gpu::GPUModuleOp module, const TargetInfo &target) {
@@ -171,6 +175,8 @@ struct SerializePass : public pa::impl::PASerializeBase<SerializePass> {
           b.getNamedAttr("isa", b.getStringAttr(serializer.isa)));
     }
     gpu::KernelTableAttr kernels = getKernels(module, *binary);
+    if (failed(checkRegisters(module, kernels, target)))
+      return failure();
     auto object = gpu::ObjectAttr::get(
         rocdlTarget, gpu::CompilationTarget::Binary,
         b.getStringAttr(StringRef(binary->data(), binary->size())),
@@ -179,6 +185,22 @@ struct SerializePass : public pa::impl::PASerializeBase<SerializePass> {
                           /*offloadingHandler=*/Attribute(),
                           ArrayRef<Attribute>{object});
     module.erase();
+    return success();
+  }
+
+  LogicalResult checkRegisters(gpu::GPUModuleOp module,
+                               gpu::KernelTableAttr kernels,
+                               const TargetInfo &target) {
+    if (!kernels)
+      return success();
+    for (gpu::KernelMetadataAttr kernel : kernels) {
+      auto vgprs = kernel.getAttr<IntegerAttr>("vgpr_count");
+      if (vgprs && vgprs.getInt() > target.maxVgprs)
+        return module.emitError()
+               << kernel.getName() << " needs " << vgprs.getInt()
+               << " vector registers, at most " << target.maxVgprs
+               << " are compiled correctly for " << target.getName();
+    }
     return success();
   }
 

@@ -55,7 +55,7 @@ class KernelBuilder {
 public:
   /// `host` stands where the launch goes, next to `op`.
   KernelBuilder(ImplicitLocOpBuilder &host, Operation *op,
-                const KernelSpec &spec);
+                const KernelSpec &spec, const TargetInfo &target);
 
   /// Builder inside the kernel.
   ImplicitLocOpBuilder &body() { return bodyBuilder; }

@@ -12,6 +12,7 @@ JUNIT = """<testsuites><testsuite>
 <testcase classname="a" name="bad"><failure message="m">text</failure></testcase>
 <testcase classname="a" name="broken"><error message="m">text</error></testcase>
 <testcase classname="a" name="left"><skipped message="no GPU"/></testcase>
+<testcase classname="a" name="right"><skipped message="no GPU"/></testcase>
 </testsuite></testsuites>"""
 
 
@@ -33,9 +34,9 @@ def test_adds_up_lit_and_pytest(tmp_path):
     junit.write_text(JUNIT)
     result = run(lit, junit)
     assert result.returncode == 1
-    assert result.stdout.splitlines()[-1] == "3 passed, 3 failed, 2 skipped"
+    assert result.stdout.splitlines()[-1] == "3 passed, 3 failed, 3 skipped"
     assert "failed: t3: TIMEOUT" in result.stdout
-    assert "skipped: a::left: no GPU" in result.stdout
+    assert "skipped: a::left and 1 more: no GPU" in result.stdout
 
 
 def test_succeeds_without_failures(tmp_path):

@@ -1,4 +1,4 @@
-//===- consumer.cpp - A compiler of its own with the pa dialect ----------===//
+//===- consumer.cpp - A compiler of its own with the pa dialect -----------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

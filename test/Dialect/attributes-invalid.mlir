@@ -72,7 +72,7 @@ module attributes {pa.target = #pa.target<"gfx950", num_cus = -1>} {}
 
 // -----
 
-// expected-error @below {{expected ','}}
+// expected-error @below {{struct is missing required parameter: chunk}}
 "test.op"() {a = #pa.logits_config<mma = mfma_f32_16x16x32_fp8, waves = 4, splits = 1, query = registers>} : () -> ()
 
 // -----

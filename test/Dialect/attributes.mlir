@@ -54,7 +54,9 @@ module attributes {pa.target = #pa.target<"gfx1250", num_cus = 0>} {}
 // CHECK: "test.config"
 "test.config"() {
   // CHECK-SAME: a = #pa.logits_config<mma = mfma_f32_16x16x32_fp8_fnuz, chunk = 64, waves = 4, splits = 1, query = registers>
-  a = #pa.logits_config<waves = 4, mma = mfma_f32_16x16x32_fp8_fnuz, chunk = 64, query = registers, splits = 1>
+  a = #pa.logits_config<waves = 4, mma = mfma_f32_16x16x32_fp8_fnuz, chunk = 64, query = registers, splits = 1>,
+  // CHECK-SAME: b = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 4, splits = 0, query = lds, schedule = ragged>
+  b = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 4, splits = 0, query = lds, schedule = ragged>
 } : () -> ()
 
 // CHECK: "test.topk_config"

@@ -21,3 +21,11 @@ func.func @topk(%values: tensor<8x64xf32>, %indices: tensor<8x4xi32>)
     outs(%indices : tensor<8x4xi32>) -> tensor<8x4xi32>
   return %0 : tensor<8x4xi32>
 }
+
+// It lowers to a binary as pa-opt does.
+// RUN: mlir-opt-22 --load-dialect-plugin=%pa_plugin --load-pass-plugin=%pa_plugin %pa_examples/glm52_indexer.mlir \
+// RUN:   --pass-pipeline="builtin.module(pa-lower-to-binary{chip=gfx950})" -o %t.plugin
+// RUN: pa-opt %pa_examples/glm52_indexer.mlir --pa-lower-to-binary=chip=gfx950 -o %t.tool
+// RUN: diff %t.plugin %t.tool
+// RUN: FileCheck %s --check-prefix=BINARY --input-file=%t.plugin
+// BINARY: gpu.binary @paged_logits

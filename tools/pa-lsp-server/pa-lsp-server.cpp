@@ -1,4 +1,4 @@
-//===- pa-lsp-server.cpp - Language server for editors -------------------===//
+//===- pa-lsp-server.cpp - Language server for editors --------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

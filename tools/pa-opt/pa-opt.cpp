@@ -1,5 +1,4 @@
-//===- pa-opt.cpp - The optimizer driver -----------------------------------*-
-// C++ -*-===//
+//===- pa-opt.cpp - The optimizer driver ----------------------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -157,7 +157,7 @@ Expected<Launchable> prepare(const Spec &S) {
         return A.takeError();
       Address = *A;
       if (Error E = fillBuffer(*L.Dev, Arg, Address))
-        return std::move(E);
+        return E;
       uint64_t Pointer = Address + Arg.PointerOffset;
       Value.resize(8);
       std::memcpy(Value.data(), &Pointer, 8);

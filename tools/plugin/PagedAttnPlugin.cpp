@@ -1,4 +1,4 @@
-//===- PagedAttnPlugin.cpp - The dialect and passes for mlir-opt ---------===//
+//===- PagedAttnPlugin.cpp - The dialect and passes for mlir-opt ----------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -156,7 +156,7 @@ uint32_t nearest(NumFormat F, double X) {
       BestCode = Code;
     }
   }
-  if (BestCode == 0 && T.NonFinite == NonFinite::NegZero)
+  if (BestCode == 0 && T.Specials == NonFinite::NegZero)
     return 0;
   return Sign | BestCode;
 }

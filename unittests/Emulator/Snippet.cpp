@@ -165,7 +165,7 @@ Status Snippet::run(StringRef Text) {
     W->Pc = Base;
     W->Event = 0;
     W->Table = (*P)->table(W->VgprMsb);
-    W->LastAllocation = nullptr;
+    W->Recent.fill(nullptr);
   }
   runWorkgroup(L, Group, Thread);
   for (const auto &[Key, Count] : Thread.Seen)

@@ -1,5 +1,4 @@
-//===- MmaIsaTest.cpp - Every row is the instruction it names
-//--------------===//
+//===- MmaIsaTest.cpp - Every row is the instruction it names -------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -151,13 +150,13 @@ std::vector<std::string> getModifiers(const MmaInfo &mma) {
   bool isWmma = mma.family.ends_with("wmma");
   std::vector<std::string> modifiers;
   if (mma.isScaled() && !isWmma)
-    modifiers.push_back("op_sel:[0,1,0]");
+    modifiers.emplace_back("op_sel:[0,1,0]");
   if (isF8F6F4 && mma.aFormat == "fp4")
-    modifiers.push_back(isWmma ? "matrix_a_fmt:MATRIX_FMT_FP4" : "cbsz:4");
+    modifiers.emplace_back(isWmma ? "matrix_a_fmt:MATRIX_FMT_FP4" : "cbsz:4");
   if (isF8F6F4 && mma.bFormat == "fp4")
-    modifiers.push_back(isWmma ? "matrix_b_fmt:MATRIX_FMT_FP4" : "blgp:4");
+    modifiers.emplace_back(isWmma ? "matrix_b_fmt:MATRIX_FMT_FP4" : "blgp:4");
   if (mma.isScaled() && isWmma)
-    modifiers.push_back("matrix_b_scale:MATRIX_SCALE_ROW1");
+    modifiers.emplace_back("matrix_b_scale:MATRIX_SCALE_ROW1");
   return modifiers;
 }
 

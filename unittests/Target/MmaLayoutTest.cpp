@@ -1,5 +1,4 @@
-//===- MmaLayoutTest.cpp - Lane layouts cover their tiles
-//------------------===//
+//===- MmaLayoutTest.cpp - Lane layouts cover their tiles -----------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

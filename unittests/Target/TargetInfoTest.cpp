@@ -1,5 +1,4 @@
-//===- TargetInfoTest.cpp - The chip table
-//---------------------------------===//
+//===- TargetInfoTest.cpp - The chip table --------------------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- PA.h - The pa dialect -----------------------------------------------*-
-// C++ -*-===//
+//===- PA.h - The pa dialect ------------------------------------*- C++ -*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -155,6 +155,10 @@ def PA_MmaAttr : EnumAttr<PA_Dialect, PA_MmaId, "mma_kind"> {
   let description = [{A row of the table of matrix instructions.}];
 }
 
+def PA_LogitsScheduleParameter : EnumParameter<PA_LogitsSchedule> {
+  let defaultValue = "::mlir::pa::LogitsSchedule::even";
+}
+
 def PA_LogitsConfigAttr : PA_Attr<"LogitsConfig", "logits_config"> {
   let summary = "how a pa.paged_logits op is tiled";
   let description = [{
@@ -162,8 +166,11 @@ def PA_LogitsConfigAttr : PA_Attr<"LogitsConfig", "logits_config"> {
     * `chunk`: tokens in which the context is dealt out to workgroups, a multiple
       of max(16, page);
     * `waves`: waves of a workgroup;
-    * `splits`: workgroups that share the context of one sequence; 0 leaves it to
-      the launch, which takes as many as fill the chip;
+    * `schedule`: with `even` every sequence has the same number of workgroups,
+      which share its chunks; with `ragged` all chunks of all sequences are dealt
+      out evenly, so that a short sequence does not wait for a long one;
+    * `splits`: workgroups of one sequence (`even`) or of all (`ragged`); 0 leaves
+      it to the launch, which takes as many as fill the chip;
     * `query`: the queries and weights of a sequence stay in registers, are kept
       in LDS, or are read from memory for every tile.
 
@@ -175,7 +182,8 @@ def PA_LogitsConfigAttr : PA_Attr<"LogitsConfig", "logits_config"> {
   }];
   let parameters = (ins EnumParameter<PA_MmaId>:$mma, "int64_t":$chunk,
                         "int64_t":$waves, "int64_t":$splits,
-                        EnumParameter<PA_QueryPlace>:$query);
+                        EnumParameter<PA_QueryPlace>:$query,
+                        PA_LogitsScheduleParameter:$schedule);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -53,6 +53,9 @@ def PA_QueryPlace : PA_I32Enum<"QueryPlace", "where a wave finds the queries", [
     I32EnumAttrCase<"registers", 0>, I32EnumAttrCase<"lds", 1>,
     I32EnumAttrCase<"memory", 2>]>;
 
+def PA_LogitsSchedule : PA_I32Enum<"LogitsSchedule", "who scores what", [
+    I32EnumAttrCase<"even", 0>, I32EnumAttrCase<"ragged", 1>]>;
+
 def PA_AddressForm : PA_I32Enum<"AddressForm", "form of a global access", [
     I32EnumAttrCase<"narrow", 0>, I32EnumAttrCase<"rebase", 1>,
     I32EnumAttrCase<"global", 2>]>;

@@ -48,13 +48,13 @@ struct FormatTraits {
   int16_t Bias;
   /// The largest finite magnitude, as a code without sign.
   uint16_t MaxCode;
-  NonFinite NonFinite;
+  NonFinite Specials;
 };
 
 const FormatTraits &traits(NumFormat Format);
 
 struct EncodeOptions {
-  Rounding Rounding = Rounding::NearestEven;
+  Rounding Mode = Rounding::NearestEven;
   /// MODE.FP16_OVFL: a finite value beyond the range becomes the largest finite
   /// value instead of infinity (or NaN where the format has no infinity).
   bool Saturate = false;

@@ -1,5 +1,4 @@
-//===- TargetInfo.h - What a chip can do -----------------------------------*-
-// C++ -*-===//
+//===- TargetInfo.h - What a chip can do ------------------------*- C++ -*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,6 +41,8 @@ public:
   /// Registers are given to waves in multiples of this.
   int64_t vgprGranule;
   int64_t maxWavesPerSimd;
+  /// Registers that a kernel may use; more are not compiled correctly.
+  int64_t maxVgprs;
   /// Bits of the size field of a buffer resource.
   int64_t numRecordsBits;
   bool hasTensorDma;

@@ -35,6 +35,11 @@ class Chip<string name, int id> {
   // share a SIMD.
   bits<32> VgprGranule = 8;
   bits<32> MaxWavesPerSimd = 8;
+  // Registers that a kernel may use. LLVM 22.1.8 loses s_set_vgpr_msb around a
+  // barrier of gfx1250: it emits "s_set_vgpr_msb 4; s_set_vgpr_msb 0x400" before
+  // a v_cmp that needs the first, and a kernel of 322 registers then compares
+  // the wrong ones. Below 257 the instruction is not needed.
+  bits<32> MaxVgprs = 512;
   // Bits of num_records of a buffer resource. The offset has 32 on every chip.
   bits<32> NumRecordsBits = 32;
   // Widths in bytes of a copy from global memory to LDS by buffer or global
@@ -66,6 +71,7 @@ def GFX1250 : Chip<"gfx1250", 2> {
   let VgprsPerLane = 1024;
   let VgprGranule = 16;
   let MaxWavesPerSimd = 16;
+  let MaxVgprs = 256;
   let NumRecordsBits = 45;
   let HasTensorDma = 1;
 }
@@ -117,7 +123,7 @@ def ChipTable : GenericTable {
   let CppTypeName = "ChipRow";
   let Fields = ["Name", "Id", "WaveSize", "LdsBytes", "Fp8Fnuz", "HasScaledMma",
                 "NumCus", "SimdsPerCu", "VgprsPerLane", "VgprGranule",
-                "MaxWavesPerSimd", "NumRecordsBits",
+                "MaxWavesPerSimd", "MaxVgprs", "NumRecordsBits",
                 "LoadToLdsWidths", "HasTensorDma", "HasPermlaneSwap"];
 }
 

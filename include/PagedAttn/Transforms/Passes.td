@@ -58,6 +58,7 @@ def PASetTarget : Pass<"pa-set-target", "::mlir::ModuleOp"> {
     Option<"numCus", "num-cus", "int64_t", "0",
            "compute units to fill, 0 for those of the full chip">
   ];
+  let dependentDialects = ["::mlir::pa::PADialect"];
 }
 
 def PAConfigure : Pass<"pa-configure", "::mlir::ModuleOp"> {
@@ -73,6 +74,7 @@ def PAConfigure : Pass<"pa-configure", "::mlir::ModuleOp"> {
     `#pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 4,
     splits = 0, query = registers>`.
   }];
+  let dependentDialects = ["::mlir::pa::PADialect"];
 }
 
 def PATile : Pass<"pa-tile", "::mlir::ModuleOp"> {
@@ -136,6 +138,7 @@ def PAAnnotateAddressForm
     Option<"remarks", "remarks", "bool", "false",
            "print form, bound and reason of each access">
   ];
+  let dependentDialects = ["::mlir::pa::PADialect"];
 }
 
 def PAWidenAddresses : Pass<"pa-widen-addresses", "::mlir::ModuleOp"> {

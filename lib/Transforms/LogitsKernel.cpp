@@ -1,0 +1,410 @@
+//===- LogitsKernel.cpp - Loads and arithmetic of paged logits --*- C++ -*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LogitsKernel.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::pa;
+
+constexpr int64_t kTile = LogitsShape::kTile;
+constexpr int64_t kPiece = LogitsShape::kPiece;
+
+SmallVector<Value> LogitsKernel::loadPages(Value token) {
+  SmallVector<Value> pages;
+  for (int64_t i = 0; i < pagesPerStep; ++i) {
+    Value tileToken = add(token, index(i * kTile));
+    if (isPagePerLane())
+      tileToken = add(tileToken, laneInTile);
+    Value position = min(div(tileToken, page), lastPage);
+    Value id =
+        b.create<memref::LoadOp>(blockTable, ValueRange{sequence, position});
+    pages.push_back(isPagePerLane() ? id : uniform(id));
+  }
+  return pages;
+}
+
+/// Which piece of its row the lane holds as piece `piece`. One beyond the row
+/// is not used, and is read inside of it.
+Value LogitsKernel::pieceNumber(int64_t piece) {
+  const int64_t last = keyBytes / kPiece - 1;
+  Value number = add(group, index(piece * groups));
+  return (piece + 1) * groups - 1 > last ? min(number, index(last)) : number;
+}
+
+/// Piece `piece` of the lane's row of `memref`, which starts at `leading` and
+/// the byte `offset` of the innermost index. Pieces beyond the row are zero.
+Value LogitsKernel::loadPiece(Value memref, ArrayRef<Value> leading,
+                              int64_t piece, Value offset) {
+  auto type = VectorType::get(
+      {kPiece}, cast<MemRefType>(memref.getType()).getElementType());
+  SmallVector<Value> indices(leading);
+  indices.push_back(offset);
+  Value words = b.create<vector::BitCastOp>(
+      wordsType(), b.create<vector::LoadOp>(type, memref, indices));
+  const int64_t rowPieces = keyBytes / kPiece;
+  if ((piece + 1) * groups <= rowPieces)
+    return words;
+  Value isInside = less(add(group, index(piece * groups)), index(rowPieces));
+  Value zero =
+      b.create<arith::ConstantOp>(wordsType(), b.getZeroAttr(wordsType()));
+  return b.create<arith::SelectOp>(isInside, words, zero);
+}
+
+/// The E8M0 codes of the lane's row for one fragment, in one register: one
+/// code, or those of the four blocks of the instruction. Blocks beyond the row
+/// have zero data, so that any code of the row will do for them.
+Value LogitsKernel::loadCodes(Value memref, ArrayRef<Value> leading,
+                              int64_t fragment) {
+  Type i8 = b.getI8Type(), i32 = b.getI32Type();
+  const int64_t blocksEach = mma.k / MmaInfo::kScaleBlock;
+  auto load = [&](Value block) -> Value {
+    SmallVector<Value> indices(leading);
+    indices.push_back(block);
+    Value code = b.create<memref::LoadOp>(memref, indices);
+    return code.getType() == i8 ? code : b.create<arith::BitcastOp>(i8, code);
+  };
+  Value last = index(shape.scaleBlocks - 1);
+  if (mma.scalesPerLane == 1) {
+    Value block = add(index(fragment * blocksEach), group);
+    return b.create<arith::ExtUIOp>(i32, load(min(block, last)));
+  }
+  Value word = b.create<arith::ConstantOp>(b.getI32IntegerAttr(0));
+  for (int64_t i = 0; i < mma.scalesPerLane; ++i) {
+    Value code = b.create<arith::ExtUIOp>(
+        i32, load(index(
+                 std::min(fragment * blocksEach + i, shape.scaleBlocks - 1))));
+    Value shift = b.create<arith::ConstantOp>(
+        b.getI32IntegerAttr(static_cast<int32_t>(8 * i)));
+    word = b.create<arith::OrIOp>(word, b.create<arith::ShLIOp>(code, shift));
+  }
+  return word;
+}
+
+LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages) {
+  Step step;
+  const bool isTiled = op.getLayout() == Layout::tiled;
+  SmallVector<Value> slots, pageIds;
+  for (Value id : pages)
+    pageIds.push_back(b.create<arith::IndexCastUIOp>(b.getIndexType(), id));
+
+  for (int64_t tile = 0; tile < groups; ++tile) {
+    // The slot of the tile's first token, or of the lane's own.
+    Value slot = pagesPerStep == 1 ? add(rem(token, page), index(tile * kTile))
+                                   : rem(add(token, index(tile * kTile)), page);
+    if (isPagePerLane())
+      slot = rem(laneInTile, page);
+    Value ownSlot = isPagePerLane() ? slot : add(slot, laneInTile);
+    Value pageId = pageIds[pagesPerStep == 1 ? 0 : tile];
+    slots.push_back(ownSlot);
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      Value number = pieceNumber(piece);
+      if (isTiled) {
+        // Pieces of one column of 16 tokens, or of a smaller page, lie side by
+        // side.
+        const int64_t column = std::min(page, kTile) * kPiece;
+        Value inColumn =
+            isPagePerLane() ? mul(slot, kPiece)
+                            : add(mul(laneInTile, kPiece), mul(slot, keyBytes));
+        step.keys.push_back(loadPiece(keys, {pageId}, piece,
+                                      add(mul(number, column), inColumn)));
+      } else {
+        step.keys.push_back(
+            loadPiece(keys, {pageId, ownSlot}, piece, mul(number, kPiece)));
+      }
+    }
+    for (int64_t i = 0; i < shape.getScaleWords(); ++i)
+      step.codes.push_back(loadCodes(keyScales, {pageId, ownSlot}, i));
+  }
+  if (!shape.isFp4)
+    step.scale = loadScale(pageIds, slots, token);
+  return step;
+}
+
+/// The scale of the token whose logit the lane will hold: lane group j holds
+/// those of tile j.
+Value LogitsKernel::loadScale(ArrayRef<Value> pageIds, ArrayRef<Value> slots,
+                              Value token) {
+  if (pagesPerStep == 1)
+    return b.create<memref::LoadOp>(
+        keyScales, ValueRange{pageIds[0], add(rem(token, page), lane)});
+  // Loads with one page each and a choice of registers cost less than 64-bit
+  // addresses in lanes.
+  Value result;
+  for (int64_t tile = 0; tile < groups; ++tile) {
+    Value scale = b.create<memref::LoadOp>(
+        keyScales, ValueRange{pageIds[tile], slots[tile]});
+    result = tile == 0 ? scale
+                       : b.create<arith::SelectOp>(less(group, index(tile)),
+                                                   result, scale);
+  }
+  return result;
+}
+
+/// A head tile from memory.
+LogitsKernel::HeadTile LogitsKernel::loadHeadTile(Value query, Value headTile) {
+  HeadTile result;
+  Value head = add(mul(headTile, mma.m), laneInTile);
+  const int64_t lastPiece = keyBytes / kPiece - 1;
+  for (int64_t piece = 0; piece < pieces; ++piece) {
+    Value number = add(group, index(piece * groups));
+    if ((piece + 1) * groups - 1 > lastPiece)
+      number = min(number, index(lastPiece));
+    result.pieces.push_back(
+        loadPiece(q, {sequence, query, head}, piece, mul(number, kPiece)));
+  }
+  for (int64_t i = 0; i < shape.getScaleWords(); ++i)
+    result.codes.push_back(loadCodes(queryScales, {sequence, query, head}, i));
+  result.weights = loadWeights(query, headTile);
+  return result;
+}
+
+Value LogitsKernel::loadWeights(Value query, Value headTile) {
+  const int64_t perLane = mma.getAccPerLane();
+  Value head = add(mul(headTile, mma.m), mul(group, perLane));
+  auto type = VectorType::get({perLane}, b.getF32Type());
+  if (weightLds)
+    return b.create<vector::LoadOp>(type, weightLds, ValueRange{query, head});
+  Value row = add(mul(sequence, numQueries), query);
+  return b.create<vector::LoadOp>(type, weights, ValueRange{row, head});
+}
+
+void LogitsKernel::stageQueries() {
+  if (config.getQuery() == QueryPlace::registers) {
+    for (int64_t i = 0; i < numQueries; ++i)
+      for (int64_t h = 0; h < headTiles; ++h)
+        headTileRegisters.push_back(loadHeadTile(index(i), index(h)));
+    return;
+  }
+  if (config.getQuery() == QueryPlace::memory)
+    return;
+
+  // The queries of the sequence before may still be in use.
+  if (config.getSchedule() == LogitsSchedule::ragged)
+    b.create<gpu::BarrierOp>();
+  // Wave w copies head tiles w, w + waves, ... in operand order, so that a read
+  // of one piece later takes 16 consecutive bytes from each lane.
+  auto addLds = [&](ArrayRef<int64_t> dims, Type element) {
+    return kernel.addLds(MemRefType::get(
+        dims, element, MemRefLayoutAttrInterface(), kernel.ldsSpace()));
+  };
+  const int64_t tiles = shape.getQueryTiles(),
+                codeWords = shape.getScaleWords();
+  queryLds = addLds({tiles * pieces, lanes, 4}, b.getI32Type());
+  if (codeWords > 0)
+    codeLds = addLds({tiles * codeWords, lanes}, b.getI32Type());
+  Value newWeightLds = addLds({numQueries, headTiles * mma.m}, b.getF32Type());
+  auto copy =
+      b.create<scf::ForOp>(wave, index(tiles), index(config.getWaves()));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(copy.getBody());
+    Value tile = copy.getInductionVar();
+    Value query = div(tile, headTiles), headTile = rem(tile, headTiles);
+    HeadTile loaded = loadHeadTile(query, headTile);
+    for (auto [i, piece] : llvm::enumerate(loaded.pieces))
+      b.create<vector::StoreOp>(
+          piece, queryLds,
+          ValueRange{add(mul(tile, pieces), index(i)), lane, index(0)});
+    for (auto [i, word] : llvm::enumerate(loaded.codes))
+      b.create<memref::StoreOp>(
+          word, codeLds, ValueRange{add(mul(tile, codeWords), index(i)), lane});
+    Value isWriter = less(lane, index(mma.m));
+    auto branch = b.create<scf::IfOp>(isWriter, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(&branch.getThenRegion().front());
+    Value head = add(mul(headTile, mma.m), laneInTile);
+    Value row = add(mul(sequence, numQueries), query);
+    Value weight = b.create<memref::LoadOp>(weights, ValueRange{row, head});
+    b.create<memref::StoreOp>(weight, newWeightLds, ValueRange{query, head});
+  }
+  weightLds = newWeightLds;
+  b.create<gpu::BarrierOp>();
+}
+
+/// Cuts the pieces of one operand row that a lane holds into the fragments of
+/// consecutive matrix instructions. Queries and keys are cut alike, so that any
+/// order of the pieces gives the same product.
+SmallVector<Value> LogitsKernel::fragments(ArrayRef<Value> lanePieces) {
+  SmallVector<Value> result;
+  const int64_t bytes = shape.fragmentBytes;
+  const int64_t perPiece = kPiece / bytes, piecesEach = bytes / kPiece;
+  Type type = getFragmentTypes(b.getContext(), mma.id).a;
+  if (perPiece > 1) {
+    for (Value piece : lanePieces)
+      for (int64_t i = 0; i < perPiece; ++i) {
+        Value part = slice(piece, i * bytes / 4, bytes / 4);
+        result.push_back(
+            b.create<vector::BitCastOp>(cast<VectorType>(type), part));
+      }
+    return result;
+  }
+  for (size_t first = 0; first < lanePieces.size(); first += piecesEach) {
+    SmallVector<Value> parts(lanePieces.slice(first, piecesEach));
+    while (parts.size() > 1) {
+      SmallVector<Value> joined;
+      for (size_t i = 0; i < parts.size(); i += 2) {
+        int64_t half = cast<VectorType>(parts[i].getType()).getDimSize(0);
+        auto mask = llvm::to_vector(llvm::seq<int64_t>(0, 2 * half));
+        joined.push_back(
+            b.create<vector::ShuffleOp>(parts[i], parts[i + 1], mask));
+      }
+      parts = joined;
+    }
+    result.push_back(
+        b.create<vector::BitCastOp>(cast<VectorType>(type), parts[0]));
+  }
+  return result;
+}
+
+/// Adds weight * max(product, 0) of 16 heads to the sums of each token tile.
+/// The sums are pairs, so that two heads share one packed instruction.
+void LogitsKernel::scoreTile(const HeadTile &heads, const Step &step,
+                             SmallVectorImpl<Value> &sums) {
+  const int64_t perLane = mma.getAccPerLane();
+  auto accType = VectorType::get({perLane}, b.getF32Type());
+  auto codesType = VectorType::get({4}, b.getType<Float8E8M0FNUType>());
+  auto kind = MmaIdAttr::get(b.getContext(), mma.id);
+  Value zero = b.create<arith::ConstantOp>(
+      accType, DenseElementsAttr::get(accType, 0.0f));
+  auto toCodes = [&](Value word) -> Value {
+    Value vector = b.create<vector::BroadcastOp>(
+        VectorType::get({1}, b.getI32Type()), word);
+    return b.create<vector::BitCastOp>(codesType, vector);
+  };
+  SmallVector<Value> a = fragments(heads.pieces);
+  // Without these flags every maximum costs a second, canonicalising one.
+  auto flags = arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
+  for (int64_t tile = 0; tile < groups; ++tile) {
+    SmallVector<Value> k =
+        fragments(ArrayRef(step.keys).slice(tile * pieces, pieces));
+    Value acc = zero;
+    for (auto [i, fa, fk] : llvm::enumerate(a, k)) {
+      if (shape.isFp4)
+        acc =
+            b.create<MmaOp>(accType, kind, fa, fk, acc, toCodes(heads.codes[i]),
+                            toCodes(step.codes[tile * a.size() + i]),
+                            b.getI32IntegerAttr(0), b.getI32IntegerAttr(0));
+      else
+        acc = b.create<MmaOp>(accType, kind, fa, fk, acc);
+    }
+    Value positive = b.create<arith::MaxNumFOp>(
+        acc, zero, arith::FastMathFlagsAttr::get(b.getContext(), flags));
+    for (int64_t pair = 0; pair < perLane / 2; ++pair)
+      sums[tile] =
+          b.create<math::FmaOp>(slice(heads.weights, 2 * pair, 2),
+                                slice(positive, 2 * pair, 2), sums[tile]);
+  }
+}
+
+void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
+                            Value scale) {
+  SmallVector<Value> totals;
+  for (Value pair : sums)
+    totals.push_back(
+        b.create<arith::AddFOp>(b.create<vector::ExtractOp>(pair, 0),
+                                b.create<vector::ExtractOp>(pair, 1)));
+  Value logit = b.create<GroupSumOp>(b.getF32Type(), totals);
+  if (scale)
+    logit = b.create<arith::MulFOp>(logit, scale);
+  Value column = add(token, lane), rowEnd = emitRowEnd(query);
+  Value storeEnd = min(limit, rowEnd);
+  if (op.getFill() == Fill::neg_inf) {
+    logit =
+        b.create<arith::SelectOp>(less(column, rowEnd), logit,
+                                  f32(-std::numeric_limits<float>::infinity()));
+    storeEnd = limit;
+  }
+  auto branch =
+      b.create<scf::IfOp>(less(column, storeEnd), /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&branch.getThenRegion().front());
+  Value row = add(mul(sequence, numQueries), query);
+  b.create<memref::StoreOp>(logit, logits, ValueRange{row, column});
+}
+
+void LogitsKernel::scoreStep(const Step &step, Value token) {
+  Value zeroPair = b.create<arith::ConstantOp>(
+      pairType(), DenseElementsAttr::get(cast<ShapedType>(pairType()), 0.0f));
+  if (config.getQuery() == QueryPlace::registers) {
+    for (int64_t i = 0; i < numQueries; ++i) {
+      SmallVector<Value> sums(groups, zeroPair);
+      for (int64_t h = 0; h < headTiles; ++h)
+        scoreTile(headTileRegisters[i * headTiles + h], step, sums);
+      storeRow(index(i), token, sums, step.scale);
+    }
+    return;
+  }
+
+  // A loop and not copies of its body: the reads of LDS do not change in the
+  // token loop, and without this loop the backend hoists all of them into
+  // registers, 473 of them for 128 heads and 4 queries.
+  OpBuilder::InsertionGuard guard(b);
+  auto queryLoop =
+      b.create<scf::ForOp>(index(0), b.create<memref::DimOp>(q, 1), index(1));
+  keepLoop(queryLoop);
+  b.setInsertionPointToStart(queryLoop.getBody());
+  Value query = queryLoop.getInductionVar();
+  SmallVector<Value> sums(groups, zeroPair);
+  for (int64_t h = 0; h < headTiles; ++h) {
+    if (!queryLds) {
+      scoreTile(loadHeadTile(query, index(h)), step, sums);
+      continue;
+    }
+    HeadTile heads;
+    Value tile = add(mul(query, headTiles), index(h));
+    for (int64_t piece = 0; piece < pieces; ++piece)
+      heads.pieces.push_back(b.create<vector::LoadOp>(
+          wordsType(), queryLds,
+          ValueRange{add(mul(tile, pieces), index(piece)), lane, index(0)}));
+    for (int64_t i = 0; i < shape.getScaleWords(); ++i)
+      heads.codes.push_back(b.create<memref::LoadOp>(
+          codeLds,
+          ValueRange{add(mul(tile, shape.getScaleWords()), index(i)), lane}));
+    heads.weights = loadWeights(query, index(h));
+    scoreTile(heads, step, sums);
+  }
+  storeRow(query, token, sums, step.scale);
+}
+
+/// Keeps the backend from unrolling `loop`.
+void LogitsKernel::keepLoop(scf::ForOp loop) {
+  MLIRContext *context = b.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(context, b.getBoolAttr(true), {}, {},
+                                          {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation",
+                LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {},
+                                              {}, {}, {}, {}, {}, {}, {}, {},
+                                              {}, {}));
+}
+
+void LogitsKernel::emitTokenLoop() {
+  auto isBusy =
+      b.create<scf::IfOp>(less(start, limit), /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&isBusy.getThenRegion().front());
+  stageQueries();
+
+  // Keys are loaded one step ahead of their use and page ids two, with all
+  // reads of the block table held to the pages of the sequence.
+  const int64_t stride = config.getWaves() * lanes;
+  Value first = add(start, mul(wave, lanes));
+  Step step = loadStep(first, loadPages(first));
+  SmallVector<Value> carried = step.flatten();
+  llvm::append_range(carried, loadPages(add(first, index(stride))));
+
+  auto loop = b.create<scf::ForOp>(first, limit, index(stride), carried);
+  b.setInsertionPointToStart(loop.getBody());
+  Value token = loop.getInductionVar();
+  ValueRange args = loop.getRegionIterArgs();
+  Step current = step.take(args);
+  Value nextToken = add(token, index(stride));
+  SmallVector<Value> yielded = loadStep(nextToken, args).flatten();
+  llvm::append_range(yielded, loadPages(add(nextToken, index(stride))));
+  scoreStep(current, token);
+  b.create<scf::YieldOp>(yielded);
+}

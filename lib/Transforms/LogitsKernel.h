@@ -1,0 +1,177 @@
+//===- LogitsKernel.h - The body of a paged logits kernel -------*- C++ -*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One workgroup scores a share of the context of one sequence for all N queries
+// of it, so that each key is read once. A wave takes a step of as many tokens
+// as it has lanes: one matrix tile of 16 tokens for each group of 16 lanes.
+// Rows of a tile are heads, columns are tokens. The sum over the heads is first
+// taken inside the lane, then over the lane groups for all tiles of the step at
+// once, which leaves one logit in each lane and makes the store full width.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PAGEDATTN_LIB_TRANSFORMS_LOGITSKERNEL_H
+#define PAGEDATTN_LIB_TRANSFORMS_LOGITSKERNEL_H
+
+#include "LogitsShape.h"
+#include "TileOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::pa {
+
+/// Builds the kernel of one op with one configuration.
+class LogitsKernel {
+public:
+  LogitsKernel(KernelBuilder &kernel, PagedLogitsOp op,
+               const TargetInfo &target)
+      : b(kernel.body()), kernel(kernel), op(op), config(op.getConfigAttr()),
+        mma(getMmaInfo(config.getMma())), shape(op, mma, target),
+        lanes(shape.lanes), groups(shape.groups), numQueries(shape.numQueries),
+        headTiles(shape.headTiles), page(op.getPageSize()),
+        keyBytes(shape.rowBytes), pieces(shape.pieces),
+        pagesPerStep(page % lanes == 0 ? 1 : groups) {}
+
+  void emit();
+
+private:
+  /// The keys of one step and what goes with them, as they are carried from one
+  /// iteration to the next.
+  struct Step {
+    SmallVector<Value> keys;  // groups * pieces of vector<4xi32>
+    SmallVector<Value> codes; // mxfp4: groups * fragments of i32, E8M0
+    Value scale;              // fp8: f32, of the lane's token
+
+    SmallVector<Value> flatten() const {
+      SmallVector<Value> values(keys);
+      llvm::append_range(values, codes);
+      if (scale)
+        values.push_back(scale);
+      return values;
+    }
+    /// The same step from the front of `values`, which it takes away.
+    Step take(ValueRange &values) const {
+      Step step;
+      auto takeFront = [&](size_t count) {
+        SmallVector<Value> front(values.take_front(count));
+        values = values.drop_front(count);
+        return front;
+      };
+      step.keys = takeFront(keys.size());
+      step.codes = takeFront(codes.size());
+      if (scale)
+        step.scale = takeFront(1).front();
+      return step;
+    }
+  };
+
+  /// A tile of 16 tokens spans several pages, so that lanes differ in theirs.
+  bool isPagePerLane() const { return page < LogitsShape::kTile; }
+
+  /// 16 heads of a query, with their scales and weights.
+  struct HeadTile {
+    SmallVector<Value> pieces, codes;
+    Value weights;
+  };
+
+  // What the kernel knows of its sequence.
+  void emitLaneIds();
+  void emitSequence(Value newSequence);
+  void emitRange(Value first, Value count);
+  std::pair<Value, Value> emitShare(Value total, Value parts, Value number);
+  void emitEvenSchedule();
+  void emitRaggedSchedule();
+  Value emitLaneChunks(Value first, Value batch);
+  Value emitWaveSum(Value value);
+  Value emitWaveScan(Value value);
+  Value emitRowEnd(Value query);
+  void emitTokenLoop();
+  void emitFill(Value number, Value parts);
+
+  // Loads.
+  SmallVector<Value> loadPages(Value token);
+  Step loadStep(Value token, ValueRange pages);
+  Value loadScale(ArrayRef<Value> pageIds, ArrayRef<Value> slots, Value token);
+  Value pieceNumber(int64_t piece);
+  Value loadPiece(Value memref, ArrayRef<Value> leading, int64_t piece,
+                  Value offset);
+  Value loadCodes(Value memref, ArrayRef<Value> leading, int64_t fragment);
+  HeadTile loadHeadTile(Value query, Value headTile);
+  Value loadWeights(Value query, Value headTile);
+  void stageQueries();
+
+  // Arithmetic.
+  void scoreStep(const Step &step, Value token);
+  void scoreTile(const HeadTile &heads, const Step &step,
+                 SmallVectorImpl<Value> &sums);
+  void storeRow(Value query, Value token, ValueRange sums, Value scale);
+  SmallVector<Value> fragments(ArrayRef<Value> lanePieces);
+  void keepLoop(scf::ForOp loop);
+
+  Value index(int64_t value) { return b.create<arith::ConstantIndexOp>(value); }
+  Value f32(float value) {
+    return b.create<arith::ConstantFloatOp>(b.getF32Type(), APFloat(value));
+  }
+  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
+  Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
+  Value mul(Value x, int64_t y) {
+    return b.createOrFold<arith::MulIOp>(x, index(y));
+  }
+  Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(x, y); }
+  Value div(Value x, int64_t y) {
+    return b.createOrFold<arith::DivUIOp>(x, index(y));
+  }
+  Value rem(Value x, int64_t y) {
+    return b.createOrFold<arith::RemUIOp>(x, index(y));
+  }
+  Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(x, y); }
+  Value max(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(x, y); }
+  Value less(Value x, Value y) {
+    return b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y);
+  }
+  Value loadIndex(Value memref, ValueRange indices) {
+    return b.create<arith::IndexCastOp>(
+        b.getIndexType(), b.create<memref::LoadOp>(memref, indices));
+  }
+  Value uniform(Value value) {
+    return b.create<AssumeOp>(value.getType(), value, IntegerAttr(),
+                              IntegerAttr(), IntegerAttr(), b.getUnitAttr());
+  }
+  /// `count` elements of a vector from `first` on.
+  Value slice(Value vector, int64_t first, int64_t count) {
+    return b.create<vector::ShuffleOp>(
+        vector, vector,
+        llvm::to_vector(llvm::seq<int64_t>(first, first + count)));
+  }
+  VectorType wordsType() { return VectorType::get({4}, b.getI32Type()); }
+  Type pairType() { return VectorType::get({2}, b.getF32Type()); }
+
+  ImplicitLocOpBuilder &b;
+  KernelBuilder &kernel;
+  PagedLogitsOp op;
+  LogitsConfigAttr config;
+  const MmaInfo &mma;
+  const LogitsShape shape;
+  const int64_t lanes, groups, numQueries, headTiles, page, keyBytes, pieces;
+  const int64_t pagesPerStep;
+
+  Value q, queryScales, keys, keyScales, weights, blockTable, contextLens,
+      rowEnds, logits;
+  Value numWorkers;
+  Value thread, wave, lane, laneInTile, group, worker, sequence;
+  /// Length of the context as given, columns of the logits and those that any
+  /// row can have, the first column that no row has.
+  Value context, columns, capacity, end;
+  /// Columns of this workgroup: [start, limit).
+  Value start, limit;
+  Value numChunks, lastPage;
+  Value queryLds, codeLds, weightLds;
+  SmallVector<HeadTile> headTileRegisters;
+};
+
+} // namespace mlir::pa
+
+#endif // PAGEDATTN_LIB_TRANSFORMS_LOGITSKERNEL_H

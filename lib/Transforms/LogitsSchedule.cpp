@@ -1,0 +1,233 @@
+//===- LogitsSchedule.cpp - Who scores which columns ------------*- C++ -*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LogitsKernel.h"
+
+using namespace mlir;
+using namespace mlir::pa;
+
+constexpr int64_t kTile = LogitsShape::kTile;
+
+void LogitsKernel::emitLaneIds() {
+  thread = kernel.threadId();
+  // The wave number is the same in all lanes, which nothing but this tells the
+  // backend: everything that follows from it stays in scalar registers.
+  wave = b.create<arith::IndexCastUIOp>(
+      b.getIndexType(), uniform(b.create<arith::IndexCastUIOp>(
+                            b.getI32Type(), div(thread, lanes))));
+  lane = rem(thread, lanes);
+  laneInTile = rem(lane, kTile);
+  group = div(lane, kTile);
+  worker = kernel.blockId(gpu::Dimension::x);
+}
+
+Value LogitsKernel::emitRowEnd(Value query) {
+  Value rowEnd;
+  if (rowEnds)
+    rowEnd = loadIndex(rowEnds, {add(mul(sequence, numQueries), query)});
+  else
+    rowEnd = add(sub(context, index(numQueries - 1)), query);
+  return max(min(rowEnd, capacity), index(0));
+}
+
+/// Takes `newSequence` as the sequence and finds what its rows end at, in whole
+/// chunks too.
+void LogitsKernel::emitSequence(Value newSequence) {
+  sequence = newSequence;
+  context = loadIndex(contextLens, {sequence});
+  columns = b.create<memref::DimOp>(logits, 1);
+  Value tableTokens = mul(b.create<memref::DimOp>(blockTable, 1), page);
+  capacity = max(min(min(context, columns), tableTokens), index(0));
+  end = capacity;
+  if (rowEnds) {
+    end = index(0);
+    for (int64_t i = 0; i < numQueries; ++i)
+      end = max(end, emitRowEnd(index(i)));
+  }
+  numChunks = div(add(end, index(config.getChunk() - 1)), config.getChunk());
+}
+
+/// The columns of `count` chunks from `first` on are this workgroup's.
+void LogitsKernel::emitRange(Value first, Value count) {
+  const int64_t chunk = config.getChunk();
+  start = mul(first, chunk);
+  limit = min(mul(add(first, count), chunk),
+              op.getFill() == Fill::neg_inf ? columns : end);
+  // Columns at and beyond `end` are scored only where the fill wants them, with
+  // keys of the last page: entries after it are never read.
+  lastPage = sub(div(add(end, index(page - 1)), page), index(1));
+}
+
+/// The part of `total` that part `number` of `parts` gets: as many as the
+/// others or one more, the first ones more.
+std::pair<Value, Value> LogitsKernel::emitShare(Value total, Value parts,
+                                                Value number) {
+  Value share = b.create<arith::DivUIOp>(total, parts);
+  Value rest = b.create<arith::RemUIOp>(total, parts);
+  Value first = add(mul(number, share), min(number, rest));
+  Value hasMore = less(number, rest);
+  Value count =
+      add(share, b.create<arith::SelectOp>(hasMore, index(1), index(0)));
+  return {first, count};
+}
+
+/// Every sequence has `numWorkers` workgroups, in x, which share its chunks.
+void LogitsKernel::emitEvenSchedule() {
+  emitSequence(kernel.blockId(gpu::Dimension::y));
+  auto [first, count] = emitShare(numChunks, numWorkers, worker);
+  emitRange(first, count);
+  emitTokenLoop();
+  if (op.getFill() == Fill::neg_inf)
+    emitFill(worker, numWorkers);
+}
+
+/// Sum of an index over the lanes of the wave, in all of them.
+Value LogitsKernel::emitWaveSum(Value value) {
+  value = b.create<arith::IndexCastOp>(b.getI64Type(), value);
+  for (int64_t distance = 1; distance < lanes; distance *= 2) {
+    Value other = b.create<gpu::ShuffleOp>(
+                       value, static_cast<int32_t>(distance),
+                       static_cast<int32_t>(lanes), gpu::ShuffleMode::XOR)
+                      .getShuffleResult();
+    value = add(value, other);
+  }
+  return uniform(b.create<arith::IndexCastOp>(b.getIndexType(), value));
+}
+
+/// Sum of an index over the lanes up to the own one.
+Value LogitsKernel::emitWaveScan(Value value) {
+  value = b.create<arith::IndexCastOp>(b.getI64Type(), value);
+  for (int64_t distance = 1; distance < lanes; distance *= 2) {
+    auto shuffle = b.create<gpu::ShuffleOp>(
+        value, static_cast<int32_t>(distance), static_cast<int32_t>(lanes),
+        gpu::ShuffleMode::UP);
+    Value sum = add(value, shuffle.getShuffleResult());
+    value = b.create<arith::SelectOp>(less(lane, index(distance)), value, sum);
+  }
+  return b.create<arith::IndexCastOp>(b.getIndexType(), value);
+}
+
+/// Chunks of the sequence `first + lane`, 0 beyond the last one.
+Value LogitsKernel::emitLaneChunks(Value first, Value batch) {
+  Value number = add(first, lane);
+  emitSequence(min(number, sub(batch, index(1))));
+  return b.create<arith::SelectOp>(less(number, batch), numChunks, index(0));
+}
+
+/// All chunks of all sequences in a row are shared evenly: a workgroup goes
+/// through the end of one sequence and the beginning of the next, a long one
+/// has many workgroups, an empty one none.
+void LogitsKernel::emitRaggedSchedule() {
+  Value batch = b.create<memref::DimOp>(q, 0);
+  auto sumLoop =
+      b.create<scf::ForOp>(index(0), batch, index(lanes), ValueRange{index(0)});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(sumLoop.getBody());
+    Value chunks = emitLaneChunks(sumLoop.getInductionVar(), batch);
+    b.create<scf::YieldOp>(
+        ValueRange{add(sumLoop.getRegionIterArg(0), emitWaveSum(chunks))});
+  }
+  auto [first, count] = emitShare(sumLoop.getResult(0), numWorkers, worker);
+
+  // The sequence of a chunk is the number of sequences that end at or before
+  // it, and what they have is what to take off the chunk's number.
+  Value last = sub(add(first, count), index(1));
+  SmallVector<Value> zeros(4, index(0));
+  auto findLoop = b.create<scf::ForOp>(index(0), batch, index(lanes), zeros);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(findLoop.getBody());
+    ValueRange args = findLoop.getRegionIterArgs();
+    Value before = args[0], firstSequence = args[1], chunksBefore = args[2],
+          lastSequence = args[3];
+    Value chunks = emitLaneChunks(findLoop.getInductionVar(), batch);
+    Value upTo = add(before, emitWaveScan(chunks));
+    auto sumWhere = [&](Value isBefore, Value value) {
+      return emitWaveSum(b.create<arith::SelectOp>(isBefore, value, index(0)));
+    };
+    Value isInside = less(add(findLoop.getInductionVar(), lane), batch);
+    auto endsBefore = [&](Value chunk) -> Value {
+      Value ends =
+          b.create<arith::CmpIOp>(arith::CmpIPredicate::sle, upTo, chunk);
+      return b.create<arith::AndIOp>(ends, isInside);
+    };
+    Value beforeFirst = endsBefore(first);
+    b.create<scf::YieldOp>(
+        ValueRange{add(before, emitWaveSum(chunks)),
+                   add(firstSequence, sumWhere(beforeFirst, index(1))),
+                   add(chunksBefore, sumWhere(beforeFirst, chunks)),
+                   add(lastSequence, sumWhere(endsBefore(last), index(1)))});
+  }
+  Value position = sub(first, findLoop.getResult(2));
+  auto hasWork =
+      b.create<scf::IfOp>(less(index(0), count), /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&hasWork.getThenRegion().front());
+    auto loop = b.create<scf::ForOp>(findLoop.getResult(1),
+                                     add(findLoop.getResult(3), index(1)),
+                                     index(1), ValueRange{position, count});
+    b.setInsertionPointToStart(loop.getBody());
+    Value from = loop.getRegionIterArg(0), left = loop.getRegionIterArg(1);
+    emitSequence(loop.getInductionVar());
+    Value taken = min(left, sub(numChunks, from));
+    emitRange(from, taken);
+    emitTokenLoop();
+    b.create<scf::YieldOp>(ValueRange{index(0), sub(left, taken)});
+  }
+
+  if (op.getFill() != Fill::neg_inf)
+    return;
+  auto fillLoop = b.create<scf::ForOp>(worker, batch, numWorkers);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(fillLoop.getBody());
+  emitSequence(fillLoop.getInductionVar());
+  emitFill(index(0), index(1));
+}
+
+/// Sets the columns that no chunk covers to -inf. Worker `number` of `parts`
+/// does its share with all its waves.
+void LogitsKernel::emitFill(Value number, Value parts) {
+  Value wavesInAll = mul(parts, config.getWaves());
+  Value waveInAll = add(mul(number, config.getWaves()), wave);
+  Value from = add(mul(numChunks, config.getChunk()), mul(waveInAll, lanes));
+  auto loop = b.create<scf::ForOp>(from, columns, mul(wavesInAll, lanes));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value column = add(loop.getInductionVar(), lane);
+  auto branch =
+      b.create<scf::IfOp>(less(column, columns), /*withElseRegion=*/false);
+  b.setInsertionPointToStart(&branch.getThenRegion().front());
+  Value negInf = f32(-std::numeric_limits<float>::infinity());
+  for (int64_t i = 0; i < numQueries; ++i) {
+    Value row = add(mul(sequence, numQueries), index(i));
+    b.create<memref::StoreOp>(negInf, logits, ValueRange{row, column});
+  }
+}
+
+void LogitsKernel::emit() {
+  q = kernel.arg("q");
+  queryScales = op.getQueryScales() ? kernel.arg("query_scales") : Value();
+  keys = kernel.arg("keys");
+  keyScales = kernel.arg("key_scales");
+  weights = kernel.arg("weights");
+  blockTable = kernel.arg("block_table");
+  contextLens = kernel.arg("context_lens");
+  rowEnds = op.getRowEnds() ? kernel.arg("row_ends") : Value();
+  logits = kernel.arg("logits");
+  numWorkers = kernel.arg("num_workers");
+  if (op.getLayout() == Layout::tiled) {
+    SmallVector<ReassociationIndices> pageBytes{{0}, {1, 2}};
+    keys = b.create<memref::CollapseShapeOp>(keys, pageBytes);
+  }
+  emitLaneIds();
+  if (config.getSchedule() == LogitsSchedule::even)
+    emitEvenSchedule();
+  else
+    emitRaggedSchedule();
+}
