@@ -83,7 +83,7 @@ void TopKLaunches::launch(TopKRole role, int64_t splits) {
   }
   spec.sizes = {{"R", "values", 0}, {"C", "values", 1}};
   spec.preconditions = {"C < 2147483648"};
-  KernelBuilder kernel(host, op, spec);
+  KernelBuilder kernel(host, op, spec, target);
   TopKKernel(kernel, op, target, role, splits).emit();
   kernel.finish();
 }

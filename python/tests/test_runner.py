@@ -11,6 +11,7 @@ import pytest
 
 import kernel_harness
 from kernel_harness import Operand
+from pagedattn import reference
 from test_logits_kernel import Case, SENTINEL, TOLERANCE, make
 
 LLVM_BIN = pathlib.Path(os.environ.get("PAGEDATTN_LLVM_BIN", "/usr/lib/llvm-22/bin"))
@@ -70,12 +71,10 @@ def host_module(problem) -> str:
         "call @printMemrefF32(%any_outs) : (memref<*xf32>) -> ()", "return", "}"])
 
 
-@pytest.mark.parametrize("chip", ("gfx942", "gfx950", "gfx1250"))
-def test_logits_under_mlir_runner(chip, tmp_path):
-    case = Case(chip, queries=4, lens=(0, 1, 3, 257, 997, 64, 0, 130))
-    problem = make(case)
+def run_module(text: str, chip: str, tmp_path) -> np.ndarray:
+    """The numbers that the main of the module prints."""
     module = tmp_path / "host.mlir"
-    module.write_text(host_module(problem))
+    module.write_text(text)
     lowered = subprocess.run(
         [kernel_harness.BIN / "pa-opt", module, f"--pa-lower-to-binary=chip={chip}",
          *HOST_PASSES], capture_output=True)
@@ -87,7 +86,14 @@ def test_logits_under_mlir_runner(chip, tmp_path):
         input=lowered.stdout, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()[:3000]
     numbers = done.stdout.decode().split("data =", 1)[1]
-    values = np.array([float(x) for x in re.findall(r"-?[\d.]+(?:e[+-]?\d+)?|-?inf|nan", numbers)])
+    return np.array([float(x) for x in re.findall(r"-?[\d.]+(?:e[+-]?\d+)?|-?inf|nan", numbers)])
+
+
+@pytest.mark.parametrize("chip", ("gfx942", "gfx950", "gfx1250"))
+def test_logits_under_mlir_runner(chip, tmp_path):
+    case = Case(chip, queries=4, lens=(0, 1, 3, 257, 997, 64, 0, 130))
+    problem = make(case)
+    values = run_module(host_module(problem), chip, tmp_path)
     rows, columns = problem.expected.shape
     got = values.reshape(rows, problem.row_stride)[:, 16:16 + columns]
     want = problem.expected
@@ -99,3 +105,50 @@ def test_logits_under_mlir_runner(chip, tmp_path):
             # printMemrefF32 gives six digits.
             limit = TOLERANCE * np.abs(want[row, use]).max()
             np.testing.assert_allclose(got[row, use], want[row, use], rtol=1e-5, atol=limit)
+
+
+@pytest.mark.parametrize("splits", (1, 2))
+@pytest.mark.parametrize("chip", ("gfx942", "gfx950", "gfx1250"))
+def test_logits_and_topk_under_mlir_runner(chip, splits, tmp_path):
+    """The indexer in one module: logits without a fill, then the best columns of
+    what was written."""
+    k, queries = 60, 2
+    lens = (0, 1, 3, 257, 997, 64, 130)
+    problem = make(Case(chip, queries=queries, lens=lens))
+    rows, columns = problem.expected.shape
+    ends = np.array([max(0, n - queries + i + 1) for n in lens for i in range(queries)], np.int32)
+    logits = next(t for n, t in PARAMETER.findall(with_offsets(problem)) if n == "outs")
+    text = host_module(problem)
+    head, tail = text.split("func.func private @printMemrefF32(memref<*xf32>)")
+    before, after = tail.split("call @printMemrefF32")
+    config = f"#pa.topk_config<waves = 4, loads = 1, candidates = 2000, splits = {splits}>"
+    chain = "\n".join([
+        head,
+        f'memref.global "private" @ends : memref<{rows}xi32> = '
+        f'dense<"0x{ends.tobytes().hex().upper()}">',
+        f'memref.global "private" @best : memref<{rows}x{k}xi32> = dense<-9>',
+        f"func.func @g(%v: {logits}, %e: memref<{rows}xi32>, %i: memref<{rows}x{k}xi32>) {{",
+        f"pa.topk values(%v : {logits}) row_ends(%e : memref<{rows}xi32>) "
+        f"outs(%i : memref<{rows}x{k}xi32>) {{config = {config}}} return }}",
+        "func.func private @printMemrefI32(memref<*xi32>)", before,
+        f"%ends = memref.get_global @ends : memref<{rows}xi32>",
+        f"%best = memref.get_global @best : memref<{rows}x{k}xi32>",
+        f"%any_ends = memref.cast %ends : memref<{rows}xi32> to memref<*xi32>",
+        f"%any_best = memref.cast %best : memref<{rows}x{k}xi32> to memref<*xi32>",
+        "gpu.host_register %any_ends : memref<*xi32>",
+        "gpu.host_register %any_best : memref<*xi32>",
+        f"call @g(%arg_outs, %ends, %best) : ({logits}, memref<{rows}xi32>, "
+        f"memref<{rows}x{k}xi32>) -> ()",
+        "call @printMemrefI32(%any_best) : (memref<*xi32>) -> ()", "return", "}"])
+    got = run_module(chain, chip, tmp_path).reshape(rows, k).astype(np.int32)
+    indices, _ = reference.topk(problem.expected.astype(np.float32), k, row_ends=ends)
+    for row in range(rows):
+        # Logits in f32 may order two columns of nearly the same value otherwise.
+        found = got[row, got[row] >= 0]
+        assert found.size == min(k, ends[row]) and (np.diff(found) > 0).all()
+        assert (found < ends[row]).all()
+        if found.size:
+            want = np.sort(problem.expected[row, indices[row, :found.size]])
+            np.testing.assert_allclose(
+                np.sort(problem.expected[row, found]), want, rtol=0,
+                atol=2 * TOLERANCE * np.abs(problem.expected[row, :ends[row]]).max())

@@ -11,7 +11,7 @@ SCHEMA = {
     "spills": {"vgprs": int, "sgprs": int}, "waves_per_simd": int,
     "kernarg_bytes": int, "grid": list, "operands": [{"name": str, "type": str}],
     "args": [{"name": str, "kind": str, "bytes": int, "offset": int}],
-    "sizes": dict, "scalars": dict, "preconditions": list,
+    "sizes": dict, "scalars": dict, "workspaces": dict, "preconditions": list,
     "accesses": [{"operand": str, "kind": str, "form": str, "max_offset": int,
                   "count": int, "reason": str}],
 }
@@ -44,5 +44,6 @@ for kernel in manifest["kernels"]:
     assert end == kernel["kernarg_bytes"]
     names = {operand["name"] for operand in kernel["operands"]}
     assert {size["operand"] for size in kernel["sizes"].values()} <= names
+    assert kernel["workspaces"].keys() <= names
     assert {access["operand"] for access in kernel["accesses"]} <= names
     assert all(a["form"] in ("narrow", "rebase", "global") for a in kernel["accesses"])
