@@ -10,6 +10,7 @@
 #include "PagedAttn/Dialect/PA.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -70,9 +71,17 @@ bool UniformityAnalysis::visit(Operation *op) {
         for (OpFoldResult bound : *range)
           if (auto value = dyn_cast<Value>(bound))
             bounds.push_back(value);
+    // What else a loop may hand to its regions is not known here: scf.while has
+    // a second region, scf.forall may deal its iterations out to lanes.
+    if (!isa<scf::ForOp>(op)) {
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          markAll(block.getArguments());
+      markAll(op->getResults());
+      return changed;
+    }
     auto ivs = loop.getLoopInductionVars();
-    bool isCounted = ivs.has_value() && loop.getLoopUpperBounds().has_value();
-    bool isUniformLoop = isCounted && allUniform(bounds);
+    bool isUniformLoop = allUniform(bounds);
     if (ivs && !isUniformLoop)
       markAll(*ivs);
     auto inits = loop.getInits();
@@ -87,10 +96,6 @@ bool UniformityAnalysis::visit(Operation *op) {
     for (auto [i, result] : llvm::enumerate(op->getResults()))
       if (!isUniformLoop || i >= args.size() || !isUniform(args[i]))
         changed |= mark(result);
-    if (args.empty() && !isCounted)
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          markAll(block.getArguments());
     return changed;
   }
 

@@ -60,6 +60,10 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << TargetInfo::knownChips();
   if (numCus < 0)
     return emitError() << "num_cus must not be negative, found " << numCus;
+  constexpr int64_t kMostCus = 65536;
+  if (numCus > kMostCus)
+    return emitError() << "num_cus must be at most " << kMostCus << ", found "
+                       << numCus;
   return success();
 }
 

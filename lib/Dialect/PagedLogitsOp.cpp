@@ -173,6 +173,15 @@ static LogicalResult verifyConfig(PagedLogitsOp op) {
     return op.emitOpError()
            << "chunk must be a positive multiple of max(16, P) = " << tile
            << ", found " << config.getChunk();
+  // The grid has 31 bits, and a chunk near 2^63 would overflow the sum that
+  // rounds a context up to whole chunks.
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (config.getChunk() > kMost)
+    return op.emitOpError() << "chunk must be at most " << kMost << ", found "
+                            << config.getChunk();
+  if (config.getSplits() > kMost)
+    return op.emitOpError() << "splits must be at most " << kMost << ", found "
+                            << config.getSplits();
   if (config.getWaves() < 1 || config.getWaves() > 16)
     return op.emitOpError()
            << "waves must be from 1 to 16, found " << config.getWaves();

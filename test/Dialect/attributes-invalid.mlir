@@ -10,6 +10,11 @@ module attributes {pa.target = #pa.target<"">} {}
 
 // -----
 
+// expected-error @below {{num_cus must be at most 65536, found 9223372036854775807}}
+module attributes {pa.target = #pa.target<"gfx950", num_cus = 9223372036854775807>} {}
+
+// -----
+
 // expected-error @below {{num_cus must not be negative, found -1}}
 module attributes {pa.target = #pa.target<"gfx950", num_cus = -1>} {}
 

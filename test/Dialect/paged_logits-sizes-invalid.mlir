@@ -447,6 +447,42 @@ func.func @paged_logits_c10_chunk_8_of_small_pages(
 
 // -----
 
+func.func @paged_logits_c10_chunk_2_63(%q: memref<2x4x64x128xf8E4M3FN>,
+    %keys: memref<?x64x128xf8E4M3FN>, %key_scales: memref<?x64xf32>,
+    %weights: memref<8x64xf32>, %block_table: memref<2x16xi32>,
+    %context_lens: memref<2xi32>, %logits: memref<8x1024xf32>) {
+  // expected-error @below {{'pa.paged_logits' op chunk must be at most 2147483647, found 9223372036854775744}}
+  pa.paged_logits queries(%q : memref<2x4x64x128xf8E4M3FN>)
+    keys(%keys : memref<?x64x128xf8E4M3FN>)
+    key_scales(%key_scales : memref<?x64xf32>)
+    weights(%weights : memref<8x64xf32>)
+    block_table(%block_table : memref<2x16xi32>)
+    context_lens(%context_lens : memref<2xi32>)
+    outs(%logits : memref<8x1024xf32>)
+    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 9223372036854775744, waves = 4, splits = 2, query = lds>}
+  return
+}
+
+// -----
+
+func.func @paged_logits_c10_splits_2_31(%q: memref<2x4x64x128xf8E4M3FN>,
+    %keys: memref<?x64x128xf8E4M3FN>, %key_scales: memref<?x64xf32>,
+    %weights: memref<8x64xf32>, %block_table: memref<2x16xi32>,
+    %context_lens: memref<2xi32>, %logits: memref<8x1024xf32>) {
+  // expected-error @below {{'pa.paged_logits' op splits must be at most 2147483647, found 2147483648}}
+  pa.paged_logits queries(%q : memref<2x4x64x128xf8E4M3FN>)
+    keys(%keys : memref<?x64x128xf8E4M3FN>)
+    key_scales(%key_scales : memref<?x64xf32>)
+    weights(%weights : memref<8x64xf32>)
+    block_table(%block_table : memref<2x16xi32>)
+    context_lens(%context_lens : memref<2xi32>)
+    outs(%logits : memref<8x1024xf32>)
+    {config = #pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 4, splits = 2147483648, query = lds>}
+  return
+}
+
+// -----
+
 func.func @paged_logits_c10_chunk_0(%q: memref<2x4x64x128xf8E4M3FN>,
     %keys: memref<?x64x128xf8E4M3FN>, %key_scales: memref<?x64xf32>,
     %weights: memref<8x64xf32>, %block_table: memref<2x16xi32>,

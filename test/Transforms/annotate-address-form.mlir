@@ -79,4 +79,24 @@ gpu.module @m {
     %v = memref.load %m[%t, %c0] : memref<?x1xi8, strided<[4611686018427387904, 1]>>
     gpu.return
   }
+
+  // What goes around in a loop without bounds may be of each lane its own, also
+  // where it enters the loop's second region.
+  // CHECK-LABEL: gpu.func @while
+  // CHECK: memref.load %{{.*}} {pa.address = #pa.address<global, max_offset = -1
+  gpu.func @while(%m: memref<?x1xi8, strided<[1002240, 1]>>, %n: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %t = gpu.thread_id x
+    %r = scf.while (%i = %c0) : (index) -> index {
+      %more = arith.cmpi slt, %i, %n : index
+      %page = arith.addi %i, %t : index
+      scf.condition(%more) %page : index
+    } do {
+    ^bb0(%page: index):
+      %v = memref.load %m[%page, %c0] : memref<?x1xi8, strided<[1002240, 1]>>
+      %next = arith.index_castui %v : i8 to index
+      scf.yield %next : index
+    }
+    gpu.return
+  }
 }

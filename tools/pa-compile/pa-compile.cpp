@@ -98,12 +98,17 @@ static LogicalResult checkArguments() {
                  << TargetInfo::knownChips() << "\n";
     return failure();
   }
-  for (const std::string &chip : chips)
+  for (auto [i, chip] : llvm::enumerate(chips)) {
+    if (llvm::is_contained(llvm::ArrayRef(&chips[0], i), chip)) {
+      llvm::errs() << "error: --chip names " << chip << " twice\n";
+      return failure();
+    }
     if (!TargetInfo::lookup(chip)) {
       llvm::errs() << "error: unknown chip '" << chip << "', known chips are "
                    << TargetInfo::knownChips() << "\n";
       return failure();
     }
+  }
   return success();
 }
 

@@ -55,7 +55,8 @@ def PA_PagedLogitsOp : PA_DestinationOp<"paged_logits"> {
     are written. Columns at or after it are left alone or become -inf, as `fill`
     says. Block-table entries at or beyond `ceil(context_lens[b] / P)` are never
     read, whatever they hold. Page ids are unsigned, in any order, and may
-    repeat.
+    repeat. A product that is NaN has no defined share in its logit: the loops
+    keep it, a chip's maximum drops it. A NaN key scale makes the logit NaN.
 
     Example:
 
@@ -91,7 +92,8 @@ def PA_PagedLogitsOp : PA_DestinationOp<"paged_logits"> {
       overlap, and the bytes of every operand fit 63 bits. A dynamic innermost
       stride is legal in the reference lowering and refused for a chip.
     * (C10) a `chunk` in `config` is a positive multiple of max(16, P), `waves`
-      is 1 to 16, `splits` is not negative.
+      is 1 to 16, `splits` is not negative, `chunk` and `splits` are at most
+      2^31 - 1.
   }];
   let arguments = (ins
     PA_Shaped:$q, Optional<PA_Shaped>:$query_scales,
