@@ -9,6 +9,7 @@
 #include "PagedAttn/Analysis/AddressForm.h"
 #include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
 #include "mlir/Analysis/DataFlow/Utils.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Matchers.h"
 
@@ -25,6 +26,32 @@ static bool isGlobalSpace(Attribute space) {
   if (auto number = dyn_cast<IntegerAttr>(space))
     return number.getInt() == 0 || number.getInt() == 1;
   return false;
+}
+
+/// Bytes from the address of a tensor copy to the end of its last element, -1
+/// where its descriptor is not static.
+static int64_t getDmaBytes(amdgpu::MakeDmaBaseOp base, int64_t elementBytes) {
+  int64_t last = 0;
+  for (Operation *user : base->getUsers()) {
+    auto descriptor = dyn_cast<amdgpu::MakeDmaDescriptorOp>(user);
+    if (!descriptor)
+      return -1;
+    int64_t elements = 0;
+    for (auto [size, stride] : llvm::zip(descriptor.getSharedStaticSizes(),
+                                         descriptor.getGlobalStaticStrides())) {
+      int64_t step;
+      if (ShapedType::isDynamic(size) || ShapedType::isDynamic(stride) ||
+          llvm::MulOverflow(size - 1, stride, step) ||
+          llvm::AddOverflow(elements, step, elements))
+        return -1;
+    }
+    last = std::max(last, elements);
+  }
+  int64_t bytes;
+  return llvm::AddOverflow(last, int64_t(1), bytes) ||
+                 llvm::MulOverflow(bytes, elementBytes, bytes)
+             ? -1
+             : bytes;
 }
 
 std::optional<GlobalAccess> GlobalAccess::get(Operation *op) {
@@ -48,6 +75,11 @@ std::optional<GlobalAccess> GlobalAccess::get(Operation *op) {
     access.indices = store.getIndices();
     access.isStore = true;
     valueType = store.getValueToStore().getType();
+  } else if (auto dma = dyn_cast<amdgpu::MakeDmaBaseOp>(op)) {
+    access.memref = dma.getGlobal();
+    access.indices = dma.getGlobalIndices();
+    access.isDma = true;
+    valueType = cast<MemRefType>(access.memref.getType()).getElementType();
   } else {
     return std::nullopt;
   }
@@ -63,6 +95,8 @@ std::optional<GlobalAccess> GlobalAccess::get(Operation *op) {
   int64_t bits =
       elementType.isIndex() ? 64 : elementType.getIntOrFloatBitWidth();
   access.bytes = elements * ((bits + 7) / 8);
+  if (access.isDma)
+    access.bytes = getDmaBytes(cast<amdgpu::MakeDmaBaseOp>(op), access.bytes);
   return access;
 }
 
@@ -172,6 +206,13 @@ AddressFacts AddressFormAnalysis::getFacts(const GlobalAccess &access) {
   AddressFacts facts{AddressForm::global, -1, "", {}, {}};
   for (Value index : access.indices)
     facts.indices.push_back(split(index));
+
+  if (access.isDma) {
+    facts.form = AddressForm::rebase;
+    facts.maxOffset = access.bytes;
+    facts.reason = "a tensor copy has a 64-bit address";
+    return facts;
+  }
 
   auto [strides, offset] = type.getStridesAndOffset();
   int64_t elementBytes = type.getElementType().isIndex()

@@ -66,7 +66,7 @@ struct AnnotatePass : public pa::impl::PAAnnotateAddressFormBase<AnnotatePass> {
                           << facts.reason;
         return WalkResult::interrupt();
       }
-      if (forced && facts.form != *forced) {
+      if (forced && !access->isDma && facts.form != *forced) {
         facts.reason = ("forced from " + stringifyAddressForm(facts.form) +
                         ": " + facts.reason)
                            .str();

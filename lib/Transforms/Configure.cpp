@@ -57,12 +57,23 @@ static LogicalResult verifyHandConfig(PagedLogitsOp op,
            << "D must be a multiple of " << mma.k << " for "
            << stringifyMmaId(config.getMma()) << ", found " << op.getHeadDim();
   LogitsShape shape(op, mma, target);
-  if (config.getQuery() == QueryPlace::lds &&
-      shape.getQueryLdsBytes() > target.ldsBytes)
+  const int64_t keyLdsBytes = shape.getKeyLdsBytes(config.getWaves());
+  if (keyLdsBytes > target.ldsBytes)
     return op.emitOpError()
-           << "queries and weights need " << shape.getQueryLdsBytes()
-           << " bytes of LDS, " << target.getName() << " has "
-           << target.ldsBytes << "; use query = memory";
+           << "keys of two steps of " << config.getWaves() << " waves need "
+           << keyLdsBytes << " bytes of LDS, " << target.getName() << " has "
+           << target.ldsBytes << "; use fewer waves";
+  const int64_t ldsLeft = target.ldsBytes - keyLdsBytes;
+  if (config.getQuery() == QueryPlace::lds &&
+      shape.getQueryLdsBytes() > ldsLeft) {
+    InFlightDiagnostic error =
+        op.emitOpError() << "queries and weights need "
+                         << shape.getQueryLdsBytes() << " bytes of LDS, "
+                         << target.getName() << " has " << target.ldsBytes;
+    if (keyLdsBytes > 0)
+      error << " of which the keys take " << keyLdsBytes;
+    return error << "; use query = memory";
+  }
   if (config.getQuery() == QueryPlace::registers &&
       shape.getQueryRegisters() > target.maxVgprs / 2)
     return op.emitOpError()
@@ -93,16 +104,18 @@ static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
            << stringifyKeyFormat(op.getFormat())
            << " and D = " << op.getHeadDim();
   LogitsShape shape(op, getMmaInfo(*mmaId), target);
+  constexpr int64_t kWaves = 4;
+  const int64_t ldsLeft = target.ldsBytes - shape.getKeyLdsBytes(kWaves);
   QueryPlace place = QueryPlace::registers;
   if (shape.getQueryRegisters() > kMaxQueryRegisters)
-    place = shape.getQueryLdsBytes() <= target.ldsBytes ? QueryPlace::lds
-                                                        : QueryPlace::memory;
+    place = shape.getQueryLdsBytes() <= ldsLeft ? QueryPlace::lds
+                                                : QueryPlace::memory;
   int64_t tile = std::max<int64_t>(16, op.getPageSize());
   int64_t chunk = (kDefaultChunk + tile - 1) / tile * tile;
   // One sequence alone has nobody to wait for.
   bool isAlone = cast<ShapedType>(op.getQ().getType()).getDimSize(0) == 1;
   op.setConfigAttr(LogitsConfigAttr::get(
-      op.getContext(), *mmaId, chunk, /*waves=*/4, /*splits=*/0, place,
+      op.getContext(), *mmaId, chunk, kWaves, /*splits=*/0, place,
       isAlone ? LogitsSchedule::even : LogitsSchedule::ragged));
   return success();
 }

@@ -225,6 +225,11 @@ void LogitsKernel::emit() {
     SmallVector<ReassociationIndices> pageBytes{{0}, {1, 2}};
     keys = b.create<memref::CollapseShapeOp>(keys, pageBytes);
   }
+  if (shape.usesDma)
+    keyLds = kernel.addLds(MemRefType::get(
+        {config.getWaves(), 2, shape.getStepLdsBytes()},
+        cast<MemRefType>(keys.getType()).getElementType(),
+        MemRefLayoutAttrInterface(), kernel.ldsSpace()));
   emitLaneIds();
   if (config.getSchedule() == LogitsSchedule::even)
     emitEvenSchedule();

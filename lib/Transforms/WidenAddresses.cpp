@@ -204,8 +204,8 @@ LogicalResult FunctionRewriter::run() {
   SmallVector<Group> groups;
   for (AnnotatedAccess &access : accesses) {
     // A 64-bit address in each lane, or one for the wave in scalar registers:
-    // both are what an ordinary access becomes.
-    if (access.form.getForm() == AddressForm::global ||
+    // both are what an ordinary access, or a tensor copy, becomes.
+    if (access.access.isDma || access.form.getForm() == AddressForm::global ||
         (access.facts.isUniform() && !access.access.isStore))
       continue;
     auto group = llvm::find_if(groups, [&](const Group &candidate) {
@@ -245,6 +245,8 @@ static Value getAccessedMemref(Operation *op) {
     return store.getMemref();
   if (auto store = dyn_cast<vector::StoreOp>(op))
     return store.getBase();
+  if (auto dma = dyn_cast<amdgpu::MakeDmaBaseOp>(op))
+    return dma.getGlobal();
   return {};
 }
 
