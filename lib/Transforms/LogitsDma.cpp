@@ -22,100 +22,104 @@ using namespace mlir::pa;
 constexpr int64_t kTile = LogitsShape::kTile;
 constexpr int64_t kPiece = LogitsShape::kPiece;
 
-/// The page of copy `load`, in a scalar register.
-Value LogitsKernel::dmaPage(ValueRange pages, int64_t load) {
-  Value id = pages[pages.size() == 1 ? 0 : load * shape.dmaTokens / kTile];
-  if (isPagePerLane())
-    id = b.create<gpu::SubgroupBroadcastOp>(
-        id.getType(), id,
-        b.create<arith::ConstantOp>(b.getI32IntegerAttr(
-            static_cast<int32_t>(load * shape.dmaTokens % kTile))),
-        gpu::BroadcastType::specific_lane);
-  else
-    id = uniform(id);
-  return b.create<arith::IndexCastUIOp>(b.getIndexType(), id);
-}
-
 /// Starts the copies of the step at `token`. Rows that no query scores are not
 /// read: LDS gets zeros for them.
 void LogitsKernel::issueKeys(Value token, ValueRange pages, Value buffer) {
-  const int64_t runTokens = shape.getDmaRunTokens(),
-                runs = shape.dmaTokens / runTokens,
-                runBytes = runTokens * keyBytes;
-  auto keysType = cast<MemRefType>(keys.getType());
-  auto baseType = amdgpu::TDMBaseType::get(b.getContext(),
-                                           keysType.getElementType());
-  auto descriptorType = amdgpu::TDMDescriptorType::get(b.getContext());
-  Type i32 = b.getI32Type();
+  // 32 bits, as in loadPages.
+  Value left = uniform(b.create<arith::IndexCastOp>(
+      b.getI32Type(), sub(min(limit, end), token)));
+  if (!isPagePerLane()) {
+    for (auto [i, id] : llvm::enumerate(pages))
+      issueCopy(uniform(id), static_cast<int64_t>(i) * kTile, left, token,
+                buffer);
+    return;
+  }
+  // Each lane has the page of its own token of a tile.
+  for (int64_t tile = 0; tile < groups; ++tile) {
+    Value ids = pages[tile];
+    for (int64_t first = 0; first < kTile; first += page) {
+      Value id = b.create<gpu::SubgroupBroadcastOp>(
+          ids.getType(), ids,
+          b.create<arith::ConstantOp>(
+              b.getI32IntegerAttr(static_cast<int32_t>(first))),
+          gpu::BroadcastType::specific_lane);
+      issueCopy(id, tile * kTile + first, left, token, buffer);
+    }
+  }
+}
+
+/// Starts the copy of the tokens of page `id` that begin `tokensBefore` tokens
+/// behind `token`. The wave has `left` tokens from `token` on.
+void LogitsKernel::issueCopy(Value id, int64_t tokensBefore, Value left,
+                             Value token, Value buffer) {
   auto constant = [&](int64_t value) -> Value {
     return b.create<arith::ConstantOp>(
         b.getI32IntegerAttr(static_cast<int32_t>(value)));
   };
-  Value padBytes, padEvery;
-  if (shape.getDmaPad() > 0) {
-    padBytes = constant(shape.getDmaPad() / 4);
-    padEvery = constant(keyBytes / 4);
-  }
-  // 32 bits, as in loadPages.
-  Value left = uniform(
-      b.create<arith::IndexCastOp>(i32, sub(min(limit, end), token)));
+  const int64_t runTokens = shape.getDmaRunTokens(),
+                runs = shape.dmaTokens / runTokens,
+                runBytes = runTokens * keyBytes;
+  auto keysType = cast<MemRefType>(keys.getType());
+
+  // Runs with a token that is left.
+  Value rest = b.createOrFold<arith::SubIOp>(left, constant(tokensBefore));
+  Value count = constant(0);
+  for (int64_t run = 0; run < runs && runs <= 2; ++run)
+    count = b.create<arith::SelectOp>(
+        b.create<arith::CmpIOp>(arith::CmpIPredicate::sgt, rest,
+                                constant(run * runTokens)),
+        constant(run + 1), count);
+  // Without the barrier that `uniform` is, both bounds become one instruction
+  // that is not scalar.
+  if (runs > 2)
+    count = b.create<arith::MinUIOp>(
+        uniform(b.create<arith::MaxSIOp>(rest, constant(0))), constant(runs));
+
+  Value pageId = b.create<arith::IndexCastUIOp>(b.getIndexType(), id);
+  Value slot = page > shape.dmaTokens
+                   ? rem(add(token, index(tokensBefore)), page)
+                   : index(0);
+  SmallVector<Value> from{pageId};
+  if (shape.isTiled)
+    from.push_back(mul(slot, keyBytes));
+  else
+    from.append({slot, index(0)});
+  SmallVector<Value> to{wave, buffer,
+                        index(tokensBefore * (keyBytes + shape.getDmaPad()))};
+  Value base = b.create<amdgpu::MakeDmaBaseOp>(
+      amdgpu::TDMBaseType::get(b.getContext(), keysType.getElementType()), keys,
+      from, keyLds, to);
+
   OpFoldResult runStride = b.getIndexAttr(runBytes);
   if (!shape.isTiled) {
     int64_t stride = keysType.getStridesAndOffset().first[1];
+    runStride = b.getIndexAttr(stride);
     if (ShapedType::isDynamic(stride))
-      runStride = b.create<memref::ExtractStridedMetadataOp>(keys)
-                      .getStrides()[1];
-    else
-      runStride = b.getIndexAttr(stride);
+      runStride =
+          b.create<memref::ExtractStridedMetadataOp>(keys).getStrides()[1];
   }
-  for (int64_t load = 0; load < shape.getDmaLoads(); ++load) {
-    const int64_t tokensBefore = load * shape.dmaTokens;
-    // Runs with a token that is left.
-    Value count = constant(0);
-    for (int64_t run = 0; run < runs && runs <= 2; ++run) {
-      Value isLeft = b.create<arith::CmpIOp>(
-          arith::CmpIPredicate::sgt, left,
-          constant(tokensBefore + run * runTokens));
-      count = b.create<arith::SelectOp>(isLeft, constant(run + 1), count);
-    }
-    if (runs > 2) { // of one token
-      Value rest = b.create<arith::MaxSIOp>(
-          b.createOrFold<arith::SubIOp>(left, constant(tokensBefore)),
-          constant(0));
-      // Without the barrier both become one instruction that is not scalar.
-      count = b.create<arith::MinUIOp>(uniform(rest), constant(runs));
-    }
-    Value slot =
-        page > shape.dmaTokens ? rem(add(token, index(tokensBefore)), page)
-                               : index(0);
-    SmallVector<Value> from{dmaPage(pages, load)};
-    if (shape.isTiled)
-      from.push_back(mul(slot, keyBytes));
-    else
-      from.append({slot, index(0)});
-    SmallVector<Value> to{
-        wave, buffer,
-        index(tokensBefore * (keyBytes + shape.getDmaPad()))};
-    Value base =
-        b.create<amdgpu::MakeDmaBaseOp>(baseType, keys, from, keyLds, to);
-    OpFoldResult sizes[] = {
-        b.create<arith::IndexCastUIOp>(b.getIndexType(), count).getResult(),
-        b.getIndexAttr(runBytes)};
-    OpFoldResult strides[] = {runStride, b.getIndexAttr(1)};
-    SmallVector<int64_t> staticSizes, staticStrides;
-    SmallVector<Value> dynamicSizes, dynamicStrides;
-    dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
-    dispatchIndexOpFoldResults(strides, dynamicStrides, staticStrides);
-    Value descriptor = b.create<amdgpu::MakeDmaDescriptorOp>(
-        descriptorType, base, dynamicSizes, staticSizes, dynamicStrides,
-        staticStrides, /*shared_dynamic_sizes=*/ValueRange(),
-        ArrayRef<int64_t>{runs, runBytes}, /*workgroup_mask=*/Value(),
-        /*early_timeout=*/Value(), padBytes, padEvery,
-        /*atomic_barrier_address=*/Value(),
-        /*atomic_barrier_indices=*/ValueRange(), /*global_increment=*/Value(),
-        /*lds_increment=*/Value(), /*iteration_count=*/Value());
-    b.create<amdgpu::TensorLoadToLDSOp>(descriptor);
+  OpFoldResult sizes[] = {
+      b.create<arith::IndexCastUIOp>(b.getIndexType(), count).getResult(),
+      b.getIndexAttr(runBytes)};
+  OpFoldResult strides[] = {runStride, b.getIndexAttr(1)};
+  SmallVector<int64_t> staticSizes, staticStrides;
+  SmallVector<Value> dynamicSizes, dynamicStrides;
+  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
+  dispatchIndexOpFoldResults(strides, dynamicStrides, staticStrides);
+  Value padWords, padEvery;
+  if (shape.getDmaPad() > 0) {
+    padWords = constant(shape.getDmaPad() / 4);
+    padEvery = constant(keyBytes / 4);
   }
+  Value descriptor = b.create<amdgpu::MakeDmaDescriptorOp>(
+      amdgpu::TDMDescriptorType::get(b.getContext()), base, dynamicSizes,
+      staticSizes, dynamicStrides, staticStrides,
+      /*shared_dynamic_sizes=*/ValueRange(), ArrayRef<int64_t>{runs, runBytes},
+      /*workgroup_mask=*/Value(), /*early_timeout=*/Value(), padWords, padEvery,
+      /*atomic_barrier_address=*/Value(),
+      /*atomic_barrier_indices=*/ValueRange(), /*global_increment=*/Value(),
+      /*lds_increment=*/Value(), /*iteration_count=*/Value());
+  b.create<amdgpu::TensorLoadToLDSOp>(descriptor);
 }
 
 /// Waits until at most `loadsInFlight` of the wave's copies are under way, then
@@ -148,8 +152,8 @@ SmallVector<Value> LogitsKernel::readKeys(Value buffer) {
       else
         offset = add(mul(laneInTile, keyBytes + shape.getDmaPad()),
                      mul(number, kPiece));
-      offset = add(offset,
-                   index(tile * kTile * (keyBytes + shape.getDmaPad())));
+      offset =
+          add(offset, index(tile * kTile * (keyBytes + shape.getDmaPad())));
       result.push_back(loadPiece(keyLds, {wave, buffer}, offset));
     }
   return result;

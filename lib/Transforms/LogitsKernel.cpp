@@ -15,8 +15,8 @@ using namespace mlir::pa;
 constexpr int64_t kTile = LogitsShape::kTile;
 constexpr int64_t kPiece = LogitsShape::kPiece;
 
-/// The page ids of the step at `token`, as they are loaded. To make them uniform
-/// is to wait for them, which is left to their use.
+/// The page ids of the step at `token`, as they are loaded. To make them
+/// uniform is to wait for them, which is left to their use.
 SmallVector<Value> LogitsKernel::loadPages(Value token) {
   // A context has at most 2^31 - 1 tokens, and the steps end less than a chunk
   // and two steps behind it: 32 bits, which scalar instructions compare.
@@ -50,7 +50,8 @@ Value LogitsKernel::pieceNumber(int64_t piece) {
 }
 
 /// Piece `piece` of the lane's row of `memref`, which starts at `leading` and
-/// the byte `offset` of the innermost index. One beyond the row is not zero yet.
+/// the byte `offset` of the innermost index. One beyond the row is not zero
+/// yet.
 Value LogitsKernel::loadPiece(Value memref, ArrayRef<Value> leading,
                               Value offset) {
   auto type = VectorType::get(
@@ -73,8 +74,8 @@ Value LogitsKernel::clearBeyondRow(Value words, int64_t piece) {
 }
 
 /// The E8M0 codes of the lane's row for one fragment: one code, or those of the
-/// four blocks of the instruction. Blocks beyond the row have zero data, so that
-/// any code of the row will do for them.
+/// four blocks of the instruction. Blocks beyond the row have zero data, so
+/// that any code of the row will do for them.
 SmallVector<Value> LogitsKernel::loadCodes(Value memref,
                                            ArrayRef<Value> leading,
                                            int64_t fragment) {
@@ -188,11 +189,11 @@ LogitsKernel::Operands LogitsKernel::finishStep(const Step &step) {
        codes = codes.drop_front(mma.scalesPerLane))
     result.codes.push_back(packCodes(codes.take_front(mma.scalesPerLane)));
   for (auto [tile, scale] : llvm::enumerate(step.scales))
-    result.scale =
-        tile == 0 ? scale
-                  : b.create<arith::SelectOp>(
-                        less(group, index(static_cast<int64_t>(tile))),
-                        result.scale, scale);
+    result.scale = tile == 0
+                       ? scale
+                       : b.create<arith::SelectOp>(
+                             less(group, index(static_cast<int64_t>(tile))),
+                             result.scale, scale);
   return result;
 }
 
@@ -435,18 +436,23 @@ void LogitsKernel::emitTokenLoop() {
       b.create<scf::IfOp>(less(start, limit), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&isBusy.getThenRegion().front());
-  stageQueries();
+  if (config.getQuery() != QueryPlace::registers)
+    stageQueries();
   Value first = add(start, mul(wave, lanes));
   auto hasStep =
       b.create<scf::IfOp>(less(first, limit), /*withElseRegion=*/false);
   b.setInsertionPointToStart(&hasStep.getThenRegion().front());
+  if (config.getQuery() == QueryPlace::registers)
+    stageQueries();
 
   // Keys are loaded one step ahead of their use and page ids two, with all
   // reads of the block table held to the pages of the sequence. The last step
   // is scored behind the loop, so that no keys are loaded in vain and no branch
   // comes between a load and its use, at which the backend would wait.
   const int64_t stride = config.getWaves() * lanes;
-  Value buffer = index(0);
+  // Either buffer will do for the first step. The same one for all sequences
+  // would let the backend keep the descriptors of first steps in registers.
+  Value buffer = rem(sequence, 2);
   Step step = loadStep(first, loadPages(first), buffer);
   SmallVector<Value> carried = step.flatten();
   carried.append({first, buffer});

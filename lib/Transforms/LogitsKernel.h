@@ -113,8 +113,9 @@ private:
   void stageQueries();
 
   // Keys by tensor DMA.
-  Value dmaPage(ValueRange pages, int64_t load);
   void issueKeys(Value token, ValueRange pages, Value buffer);
+  void issueCopy(Value id, int64_t tokensBefore, Value left, Value token,
+                 Value buffer);
   void awaitKeys(int64_t loadsInFlight, Value buffer, Step &step);
   SmallVector<Value> readKeys(Value buffer);
 
