@@ -58,11 +58,6 @@ static LogicalResult verifyHandConfig(PagedLogitsOp op,
            << stringifyMmaId(config.getMma()) << ", found " << op.getHeadDim();
   LogitsShape shape(op, mma, target);
   const int64_t keyLdsBytes = shape.getKeyLdsBytes(config.getWaves());
-  if (keyLdsBytes > target.ldsBytes)
-    return op.emitOpError()
-           << "keys of two steps of " << config.getWaves() << " waves need "
-           << keyLdsBytes << " bytes of LDS, " << target.getName() << " has "
-           << target.ldsBytes << "; use fewer waves";
   const int64_t ldsLeft = target.ldsBytes - keyLdsBytes;
   if (config.getQuery() == QueryPlace::lds &&
       shape.getQueryLdsBytes() > ldsLeft) {

@@ -18,8 +18,9 @@ constexpr int64_t kPiece = LogitsShape::kPiece;
 /// The page ids of the step at `token`, as they are loaded. To make them
 /// uniform is to wait for them, which is left to their use.
 SmallVector<Value> LogitsKernel::loadPages(Value token) {
-  // A context has at most 2^31 - 1 tokens, and the steps end less than a chunk
-  // and two steps behind it: 32 bits, which scalar instructions compare.
+  // A context has at most 2^31 - 1 tokens, so that positions have 32 bits,
+  // which scalar instructions compare. Steps beyond it are scored for the fill
+  // only, with whatever page comes out.
   Type i32 = b.getI32Type();
   auto constant = [&](int64_t value) -> Value {
     return b.create<arith::ConstantOp>(
