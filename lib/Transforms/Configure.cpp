@@ -99,18 +99,27 @@ static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
            << stringifyKeyFormat(op.getFormat())
            << " and D = " << op.getHeadDim();
   LogitsShape shape(op, getMmaInfo(*mmaId), target);
+  auto fitsLds = [&](int64_t waves) {
+    return shape.getKeyLdsBytes(waves) + shape.getQueryLdsBytes() <=
+           target.ldsBytes;
+  };
   constexpr int64_t kWaves = 4;
-  const int64_t ldsLeft = target.ldsBytes - shape.getKeyLdsBytes(kWaves);
+  int64_t waves = kWaves;
   QueryPlace place = QueryPlace::registers;
-  if (shape.getQueryRegisters() > kMaxQueryRegisters)
-    place = shape.getQueryLdsBytes() <= ldsLeft ? QueryPlace::lds
-                                                : QueryPlace::memory;
+  if (shape.getQueryRegisters() > kMaxQueryRegisters) {
+    // Where keys have LDS too, fewer waves leave the queries more.
+    while (waves > 1 && !fitsLds(waves))
+      waves /= 2;
+    place = fitsLds(waves) ? QueryPlace::lds : QueryPlace::memory;
+    if (place == QueryPlace::memory)
+      waves = kWaves;
+  }
   int64_t tile = std::max<int64_t>(16, op.getPageSize());
   int64_t chunk = (kDefaultChunk + tile - 1) / tile * tile;
   // One sequence alone has nobody to wait for.
   bool isAlone = cast<ShapedType>(op.getQ().getType()).getDimSize(0) == 1;
   op.setConfigAttr(LogitsConfigAttr::get(
-      op.getContext(), *mmaId, chunk, kWaves, /*splits=*/0, place,
+      op.getContext(), *mmaId, chunk, waves, /*splits=*/0, place,
       isAlone ? LogitsSchedule::even : LogitsSchedule::ragged));
   return success();
 }

