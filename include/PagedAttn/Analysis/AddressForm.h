@@ -30,8 +30,8 @@ struct GlobalAccess {
   /// Bytes that a lane accesses.
   int64_t bytes;
   bool isStore;
-  /// A tensor copy: its descriptor has one 64-bit address for the wave, to which
-  /// no other form applies.
+  /// A tensor copy: its descriptor has one 64-bit address for the wave, to
+  /// which no other form applies.
   bool isDma = false;
 
   /// `op` as an access, or nothing if it does not access global memory or is of
