@@ -55,6 +55,13 @@ static LogicalResult verifyHandConfig(GroupedGemmOp op,
     if (size.tile % size.unit != 0)
       return op.emitOpError() << size.name << " must be a multiple of "
                               << size.unit << ", found " << size.tile;
+  if (config.getStages() != 0 && config.getStages() != 2)
+    return op.emitOpError()
+           << "stages must be 0 or 2, found " << config.getStages();
+  const int64_t ldsBytes = shape.getLdsBytes(config);
+  if (ldsBytes > target.ldsBytes)
+    return op.emitOpError() << "tiles need " << ldsBytes << " bytes of LDS, "
+                            << target.getName() << " has " << target.ldsBytes;
   const int64_t largest =
       std::max<int64_t>(1, llvm::divideCeil(shape.k, shape.chunk)) *
       shape.chunk;
