@@ -108,8 +108,9 @@ void GemmKernel::emitTile(Value newGroup, Value firstRow, Value numRows,
   // Row tiles that share their weights come one after another.
   Value rowTiles = max(
       div(add(numRows, config.getTileM() - 1), config.getTileM()), index(1));
-  Value columnTile = b.create<arith::DivUIOp>(localTile, rowTiles);
-  Value rowTile = b.create<arith::RemUIOp>(localTile, rowTiles);
+  // The backend divides in vector registers and forgets that all lanes agree.
+  Value columnTile = uniform(b.create<arith::DivUIOp>(localTile, rowTiles));
+  Value rowTile = sub(localTile, mul(columnTile, rowTiles));
   Value tileRow = mul(rowTile, config.getTileM());
   Value base = add(firstRow, tileRow), left = sub(numRows, tileRow);
   emitRows(base, left);
@@ -178,7 +179,9 @@ void GemmKernel::emitTiles() {
   if (!ShapedType::isDynamic(op.getNumGroups()))
     found = assume(found, 0, op.getNumGroups() - 1);
   auto [firstRow, numRows] = emitGroupRows(found);
-  emitTile(found, firstRow, numRows, sub(tile, findLoop.getResult(2)));
+  // What was loaded is in vector registers; all that follows from it need not.
+  emitTile(found, uniform(firstRow), uniform(numRows),
+           sub(tile, findLoop.getResult(2)));
 }
 
 void GemmKernel::emit() {

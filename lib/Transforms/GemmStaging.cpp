@@ -208,8 +208,10 @@ void GemmKernel::emitStagedSteps(Sums &sums) {
     SmallVector<Chunk> nextScales;
     SmallVector<Value> waiting;
     if (hasNext) {
-      waiting = startCopies(add(step, 1), (stage + 1) % kStages);
+      // Scales first: what is loaded after the last write of an iteration LLVM
+      // moves into the next one, where it is used.
       nextScales = loadStepScales(add(step, 1));
+      waiting = startCopies(add(step, 1), (stage + 1) % kStages);
     }
     for (const Chunk &chunk : current)
       multiply(chunk, sums);
@@ -234,8 +236,8 @@ void GemmKernel::emitStagedSteps(Sums &sums) {
 
   // What the tile before left in LDS may still be read.
   b.create<gpu::BarrierOp>();
-  finishCopies(startCopies(index(0), 0), 0);
   SmallVector<Chunk> scales = loadStepScales(index(0));
+  finishCopies(startCopies(index(0), 0), 0);
   // The last one or two steps have no whole iteration after them.
   const int64_t inLoop = (steps - 1) / kStages * kStages;
   if (inLoop > 0) {
