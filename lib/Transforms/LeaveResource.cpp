@@ -56,8 +56,8 @@ private:
   int64_t elementBytes;
   /// The memory as one dimension without an end, and the element in it.
   Value flat, first;
-  /// The element in bytes from the start of the resource, and its size.
-  Value begin, limit;
+  /// Elements that lie whole inside the resource.
+  Value limit;
 };
 } // namespace
 
@@ -116,6 +116,7 @@ void Replacement::flatten() {
   }
   if (!limit)
     limit = emitResourceBytes(b, loc, source, metadata);
+  limit = b.createOrFold<arith::DivUIOp>(loc, limit, constant(elementBytes));
   auto type = cast<MemRefType>(source.getType());
   auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, 1);
   auto flatType =
@@ -126,18 +127,14 @@ void Replacement::flatten() {
       ArrayRef<OpFoldResult>{OpFoldResult(limit)},
       ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   first = linear;
-  begin = mul(linear, constant(elementBytes));
 }
 
 /// How many of the elements from the first on lie inside the resource.
 Value Replacement::countInRange(int64_t elements) {
-  Value isForward =
-      compare(arith::CmpIPredicate::sge, begin, constant(0));
-  Value left = arith::SubIOp::create(b, loc, limit, begin);
-  left = arith::MaxSIOp::create(b, loc, left, constant(0));
-  left = arith::DivUIOp::create(b, loc, left, constant(elementBytes));
-  left = arith::MinUIOp::create(b, loc, left, constant(elements));
-  return arith::SelectOp::create(b, loc, isForward, left, constant(0));
+  // As a number without sign, what lies before the resource lies far behind it.
+  Value start = arith::MinUIOp::create(b, loc, first, limit);
+  Value left = arith::SubIOp::create(b, loc, limit, start);
+  return arith::MinUIOp::create(b, loc, left, constant(elements));
 }
 
 /// The first `count` of `elements`.

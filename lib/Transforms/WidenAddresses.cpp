@@ -247,6 +247,9 @@ void FunctionRewriter::run() {
     else
       group->push_back(&access);
   }
+  // With the size that the program gave the resource.
+  for (AnnotatedAccess *access : leaving)
+    leaveResource(b, access->access);
   clampResources();
   for (Group &group : groups) {
     if (group.front()->form.getForm() == AddressForm::narrow)
@@ -254,8 +257,6 @@ void FunctionRewriter::run() {
     else
       rewriteRebase(group);
   }
-  for (AnnotatedAccess *access : leaving)
-    leaveResource(b, access->access);
 }
 
 /// The kernel argument behind a view, or nothing.
