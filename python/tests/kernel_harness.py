@@ -32,7 +32,13 @@ class Operand:
     # out: bytes of the allocation, of each piece, and from one to the next. The
     # rest of the allocation holds `fill`.
     sparse: Optional[tuple] = None
+    # Or, in place of a regular distance, where each of the equal pieces starts.
+    starts: Optional[tuple] = None
     fill: int = 0
+    # What the pieces must hold after the launch, compared where they lie.
+    expected: Optional[np.ndarray] = None
+    # Rows that must have been stored: bytes of each, from one to the next, count.
+    written: Optional[tuple] = None
 
     @staticmethod
     def of(array: np.ndarray, is_output: bool = False) -> "Operand":
@@ -79,6 +85,23 @@ def evaluate(text: str, sizes: dict) -> int:
     return int(eval(text, {"__builtins__": {}}, names))
 
 
+def pieces(operand: Operand, data: np.ndarray, path: pathlib.Path):
+    """How a spec names the pieces of `data`, which `path` holds one after another."""
+    if not operand.sparse:
+        return str(path)
+    _, row, stride = operand.sparse
+    if operand.starts is None:
+        return {"strided": {"file": str(path), "offset": 0, "row_bytes": row,
+                            "stride_bytes": stride}}
+    files = []
+    parts = np.ascontiguousarray(data).reshape(-1).view(np.uint8).reshape(-1, row)
+    for i, (start, piece) in enumerate(zip(operand.starts, parts)):
+        file = path.with_name(f"{path.name}.{i}")
+        piece.tofile(file)
+        files.append({"file": str(file), "offset": start})
+    return {"sparse": files}
+
+
 def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
         scalars: Optional[dict] = None, options: tuple = ()) -> Result:
     sizes = {name: operands[size["operand"]].shape[size["dim"]]
@@ -102,10 +125,19 @@ def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
                           "bytes": operand.data.nbytes, "init": str(path),
                           "pointer_offset": operand.offset}
                 if operand.sparse:
-                    buffer["bytes"], row, stride = operand.sparse
-                    buffer["init"] = {"fill_u32": operand.fill, "strided": {
-                        "file": str(path), "row_bytes": row, "stride_bytes": stride}}
-                if operand.is_output:
+                    buffer["bytes"] = operand.sparse[0]
+                    buffer["init"] = {"fill_u32": operand.fill,
+                                      **pieces(operand, operand.data, path)}
+                if operand.expected is not None:
+                    want = pathlib.Path(work, name + ".expected")
+                    operand.expected.tofile(want)
+                    buffer["expected"] = pieces(operand, operand.expected, want)
+                    buffer["expected_dtype"] = "i32"
+                if operand.written:
+                    row, stride, rows = operand.written
+                    buffer["written"] = {"offset": operand.offset, "rows": rows,
+                                         "row_bytes": row, "stride_bytes": stride}
+                if operand.is_output and not operand.sparse:
                     buffer["out"] = str(path) + ".out"
                 args.append(buffer)
                 continue
