@@ -7,14 +7,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "TopKKernel.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::pa;
 
 constexpr int64_t kVector = TopKShape::kVector;
+constexpr int64_t kMinNumberKey = TopKShape::kMinNumberKey;
+constexpr int64_t kSign = TopKShape::kSign;
 
 void TopKKernel::emitLaneIds() {
   thread = kernel.threadId();
+  threadI32 = toI32(thread);
   // The wave number is the same in all lanes, which nothing but this tells the
   // backend.
   waveI32 = uniform(toI32(div(thread, shape.lanes)));
@@ -33,7 +38,7 @@ void TopKKernel::emitBuffers() {
   };
   buffer = addLds({std::max(shape.candidates, shape.getSortSize()), 2});
   buckets = addLds({TopKShape::kPasses, TopKShape::kBuckets});
-  picked = addLds({TopKShape::kPasses, 2});
+  picked = addLds({TopKShape::kPasses, 3});
   tileCounts = addLds({2, shape.waves + 1});
   candidateCounts = addLds({2, shape.waves + 1});
   waveHits = addLds({shape.waves});
@@ -50,13 +55,20 @@ void TopKKernel::emitRange() {
               : zero;
   end = op.getRowEnds() ? min(loadIndex(kernel.arg("row_ends"), {row}), columns)
                         : columns;
+  if (op.getContextLens()) {
+    // Row b * N + i ends N - 1 - i columns before its sequence.
+    const int64_t nextN = *op.getNextN();
+    end = loadIndex(kernel.arg("context_lens"), {div(row, nextN)});
+    end = min(add(add(end, rem(row, nextN)), 1 - nextN), columns);
+  }
   end = max(start, end);
   source = values;
   if (role != TopKRole::whole) {
     // All splits but the last one with a column have the same number of
     // columns.
     Value length = sub(end, start);
-    share = max(b.create<arith::CeilDivUIOp>(length, index(splits)), index(1));
+    Value parts = splits > 0 ? index(splits) : kernel.arg("num_splits");
+    share = max(b.create<arith::CeilDivUIOp>(length, parts), index(1));
     if (role == TopKRole::split) {
       start = min(add(start, b.create<arith::MulIOp>(split, share)), end);
       end = min(add(start, share), end);
@@ -96,15 +108,14 @@ std::pair<Value, Value> TopKKernel::getTileRange(Value tileNumber) {
   return {from, max(sub(to, from), index(0))};
 }
 
-/// First column of the wave inside a tile. A wave has consecutive columns.
-Value TopKKernel::getWaveOffset() {
-  return mul(wave, shape.loads * shape.lanes * kVector);
-}
+/// First column of the lane inside a tile. A lane has consecutive columns, so
+/// that the order of lanes is that of their columns.
+Value TopKKernel::getLaneOffset() { return mul(thread, shape.laneColumns); }
 
 /// Whether all columns of the wave are inside a tile of `size` columns.
 Value TopKKernel::isWholeWave(Value size) {
-  return compare(arith::CmpIPredicate::sle,
-                 add(getWaveOffset(), shape.loads * shape.lanes * kVector),
+  const int64_t waveColumns = shape.lanes * shape.laneColumns;
+  return compare(arith::CmpIPredicate::sle, mul(add(wave, 1), waveColumns),
                  size);
 }
 
@@ -113,11 +124,11 @@ Value TopKKernel::isWholeWave(Value size) {
 TopKKernel::Tile TopKKernel::loadTile(Value tileNumber) {
   auto [from, size] = getTileRange(tileNumber);
   auto type = VectorType::get({kVector}, b.getF32Type());
-  Value first = add(getWaveOffset(), mul(lane, kVector));
+  Value first = getLaneOffset();
   auto forEachLoad = [&](auto &&emit) {
     Tile tile;
     for (int64_t load = 0; load < shape.loads; ++load)
-      tile.push_back(emit(add(first, load * shape.lanes * kVector)));
+      tile.push_back(emit(add(first, load * kVector)));
     return tile;
   };
   auto loadVectors = [&, from = from] {
@@ -145,113 +156,90 @@ TopKKernel::Tile TopKKernel::loadTile(Value tileNumber) {
     });
   };
   return branch(isWholeWave(size), loadVectors, [&, size = size] {
-    return branch(less(getWaveOffset(), size), loadElements, zeros);
+    Value first = mul(wave, shape.lanes * shape.laneColumns);
+    return branch(less(first, size), loadElements, zeros);
   });
 }
 
-/// The masks of the lanes whose element of one load is not below the threshold,
-/// one for each element of a lane. NaN always is a hit, the keys of candidates
-/// rank it.
-SmallVector<Value> TopKKernel::findHits(const Tile &tile, int64_t load,
-                                        Value tileNumber, Value threshold) {
-  Value size = getTileRange(tileNumber).second;
-  Value sizeI32 = toI32(size);
-  auto hitMask = [&](int64_t i) {
-    Value element = b.create<vector::ExtractOp>(tile[load], i);
-    return ballot(
-        b.create<arith::CmpFOp>(arith::CmpFPredicate::UGE, element, threshold));
-  };
-  const int64_t perLoad = shape.lanes * kVector;
-  return branch(
-      isWholeWave(size),
-      [&] {
-        SmallVector<Value> masks;
-        for (int64_t i = 0; i < kVector; ++i)
-          masks.push_back(hitMask(i));
-        return masks;
-      },
-      [&] {
-        // A value that only exists here keeps the backend from computing what
-        // follows for every tile: it would take more time than all else.
-        Value size = uniform(sizeI32);
-        SmallVector<Value> masks;
-        for (int64_t i = 0; i < kVector; ++i) {
-          Value mask = hitMask(i);
-          Type type = mask.getType();
-          auto constant = [&](int64_t value) -> Value {
-            return b.create<arith::ConstantOp>(b.getIntegerAttr(type, value));
-          };
-          // Lanes whose element is inside the tile.
-          Value first = add(mul(waveI32, shape.loads * perLoad),
-                            load * perLoad + i - (kVector - 1));
-          Value lanes = min(div(max(sub(size, first), i32(0)), kVector),
-                            i32(shape.lanes));
-          Value shift = min(lanes, i32(shape.lanes - 1));
-          if (shape.lanes == 64)
-            shift = b.create<arith::ExtUIOp>(type, shift);
-          Value below = b.create<arith::SubIOp>(
-              b.create<arith::ShLIOp>(constant(1), shift), constant(1));
-          Value inside =
-              select(equal(lanes, i32(shape.lanes)), constant(-1), below);
-          masks.push_back(bitAnd(mask, inside));
-        }
-        return masks;
-      });
-}
-
-/// Hits of the wave in a tile.
-Value TopKKernel::countHits(const Tile &tile, Value tileNumber,
-                            Value threshold) {
-  Value sum = i32(0);
-  for (int64_t load = 0; load < shape.loads; ++load)
-    for (Value mask : findHits(tile, load, tileNumber, threshold))
-      sum = add(sum, countBits(mask));
-  return sum;
-}
-
-/// Appends the wave's hits to the candidates, from position `base` on. They are
-/// found again: the masks of all elements would fill the scalar registers. The
-/// threshold is read anew, so that the backend does not see that they are
-/// known.
-void TopKKernel::insertHits(const Tile &tile, Value tileNumber, Value threshold,
-                            Value base) {
-  Value from = getTileRange(tileNumber).first;
-  const int64_t perLoad = shape.lanes * kVector;
-  Value firstColumn =
-      toI32(add(add(from, getWaveOffset()), mul(lane, kVector)));
-  Value bits = b.create<arith::BitcastOp>(b.getI32Type(), threshold);
-  threshold = b.create<arith::BitcastOp>(b.getF32Type(), uniform(bits));
-  for (int64_t load = 0; load < shape.loads; ++load) {
-    SmallVector<Value> masks = findHits(tile, load, tileNumber, threshold);
-    Value any = masks[0];
-    for (int64_t i = 1; i < kVector; ++i)
-      any = bitOr(any, masks[i]);
-    Value none =
-        b.create<arith::ConstantOp>(b.getIntegerAttr(any.getType(), 0));
-    branch(compare(arith::CmpIPredicate::ne, any, none), [&] {
-      Value position = base;
-      for (Value mask : masks)
-        position = countBitsBelowLane(mask, position);
-      for (int64_t i = 0; i < kVector; ++i) {
-        position = branch(
-            isSet(masks[i]),
-            [&] {
-              Value element = b.create<arith::BitcastOp>(
-                  b.getI32Type(), b.create<vector::ExtractOp>(tile[load], i));
-              Value column = add(firstColumn, load * perLoad + i);
-              Value pair = b.create<vector::FromElementsOp>(
-                  VectorType::get({2}, b.getI32Type()),
-                  ValueRange{element, column});
-              b.create<vector::StoreOp>(
-                  pair, buffer, ValueRange{toIndex(position), index(0)});
-              return SmallVector<Value>{add(position, 1)};
-            },
-            [&] { return SmallVector<Value>{position}; })[0];
-      }
-    });
-    for (Value mask : masks)
-      base = add(base, countBits(mask));
+/// A bit for each column of the lane, the first one in the lowest: whether it is
+/// not below the threshold.
+Value TopKKernel::findHits(const Tile &tile, Value tileNumber,
+                           const Threshold &threshold) {
+  Value hits = i32(0);
+  for (int64_t i = shape.laneColumns - 1; i >= 0; --i) {
+    Value element =
+        b.create<vector::ExtractOp>(tile[i / kVector], i % kVector);
+    Value isHit = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, element,
+                                          threshold.value);
+    hits = add(add(hits, hits),
+               b.create<arith::ExtUIOp>(b.getI32Type(), isHit));
   }
+  // Lanes have up to 16 columns inside the tile.
+  Value size = toI32(getTileRange(tileNumber).second);
+  Value inside = sub(size, toI32(getLaneOffset()));
+  inside = min(max(inside, i32(0)), i32(shape.laneColumns));
+  Value mask = sub(b.create<arith::ShLIOp>(i32(1), inside), i32(1));
+  return bitAnd(bitOr(hits, threshold.always), mask);
+}
+
+/// The hits in lanes below the lane, and those of the wave. Of the counts of
+/// the lanes one binary digit after another is added up.
+std::pair<Value, Value> TopKKernel::prefixOverLanes(Value hits) {
+  Type type = b.getI32Type();
+  Value none = i32(0);
+  Value counts = b.create<math::CtPopOp>(hits);
+  auto whileOp = b.create<scf::WhileOp>(
+      TypeRange{type, type, type, type},
+      ValueRange{counts, none, none, none});
+  SmallVector<Location> locs(4, b.getLoc());
+  OpBuilder::InsertionGuard guard(b);
+  Block *before = b.createBlock(&whileOp.getBefore(), {},
+                                TypeRange{type, type, type, type}, locs);
+  Value isLeft = compare(arith::CmpIPredicate::ne, before->getArgument(0), none);
+  Value left = ballot(isLeft);
+  Value isAny = compare(
+      arith::CmpIPredicate::ne, left,
+      b.create<arith::ConstantOp>(b.getIntegerAttr(left.getType(), 0)));
+  b.create<scf::ConditionOp>(isAny, before->getArguments());
+  Block *after = b.createBlock(&whileOp.getAfter(), {},
+                               TypeRange{type, type, type, type}, locs);
+  Value rest = after->getArgument(0), below = after->getArgument(1),
+        total = after->getArgument(2), digit = after->getArgument(3);
+  Value mask = ballot(equal(bitAnd(rest, i32(1)), i32(1)));
+  below = add(below, b.create<arith::ShLIOp>(countBitsBelowLane(mask, none),
+                                             digit));
+  total = add(total, b.create<arith::ShLIOp>(countBits(mask), digit));
+  rest = b.create<arith::ShRUIOp>(rest, i32(1));
+  b.create<scf::YieldOp>(ValueRange{rest, below, total, add(digit, 1)});
+  b.setInsertionPointAfter(whileOp);
+  return {whileOp.getResult(1), uniform(whileOp.getResult(2))};
+}
+
+/// Appends the lane's hits to the candidates, from position `position` on. Only
+/// their columns: the few values that are needed are read again.
+void TopKKernel::insertHits(Value hits, Value tileNumber, Value position) {
+  Value from = getTileRange(tileNumber).first;
+  Value first = toI32(add(from, getLaneOffset()));
+  Type type = b.getI32Type();
+  auto whileOp = b.create<scf::WhileOp>(TypeRange{type, type},
+                                        ValueRange{hits, position});
+  SmallVector<Location> locs(2, b.getLoc());
+  OpBuilder::InsertionGuard guard(b);
+  Block *before =
+      b.createBlock(&whileOp.getBefore(), {}, TypeRange{type, type}, locs);
+  b.create<scf::ConditionOp>(
+      compare(arith::CmpIPredicate::ne, before->getArgument(0), i32(0)),
+      before->getArguments());
+  Block *after =
+      b.createBlock(&whileOp.getAfter(), {}, TypeRange{type, type}, locs);
+  hits = after->getArgument(0);
+  position = after->getArgument(1);
+  Value bit = b.create<LLVM::CountTrailingZerosOp>(type, hits,
+                                                   /*is_zero_poison=*/true);
+  b.create<memref::StoreOp>(add(first, bit), buffer,
+                            ValueRange{toIndex(position), index(1)});
+  hits = bitAnd(hits, add(hits, -1));
+  b.create<scf::YieldOp>(ValueRange{hits, add(position, 1)});
 }
 
 /// A key that the k-th best of the row probably reaches, or 0.
@@ -265,108 +253,123 @@ Value TopKKernel::sampleThreshold() {
         vectors = min(vectors, index(shape.candidates / kVector));
         Value stride = b.create<arith::DivUIOp>(count, vectors);
         auto type = VectorType::get({kVector}, b.getF32Type());
-        forEachItem(index(0), vectors, [&](Value item) {
-          Value column = add(start, b.create<arith::MulIOp>(item, stride));
+        forEachItem(i32(0), toI32(vectors), [&](Value item) {
+          Value column =
+              add(start, b.create<arith::MulIOp>(toIndex(item), stride));
           Value loaded =
               b.create<vector::LoadOp>(type, source, ValueRange{row, column});
           for (int64_t i = 0; i < kVector; ++i) {
             Value bits = b.create<arith::BitcastOp>(
                 b.getI32Type(), b.create<vector::ExtractOp>(loaded, i));
-            b.create<memref::StoreOp>(
-                toKey(bits), buffer,
-                ValueRange{add(mul(item, kVector), i), index(0)});
+            Value to = toIndex(add(mul(item, kVector), i));
+            b.create<memref::StoreOp>(toKey(bits), buffer,
+                                      ValueRange{to, index(0)});
           }
         });
         // As many as expected among them and a quarter and 16 more: the spread
-        // of that number is about its root.
+        // of that number is about its root. An eighth more does no harm.
         Value samples = mul(vectors, kVector);
         Value expected = b.create<arith::DivUIOp>(mul(samples, shape.k), count);
         Value rank = add(add(expected, div(expected, 4)), 16);
         rank = min(rank, samples);
-        return SmallVector<Value>{select(toI32(samples), toI32(rank)).key};
+        Value key =
+            findCut(toI32(samples), toI32(rank), toI32(div(rank, 8))).key;
+        // Threshold 0 lets NaN in, and of the zeros +0 lets -0 in.
+        key = select(compare(arith::CmpIPredicate::ult, key, i32(kMinNumberKey)),
+                     i32(0), key);
+        key = select(equal(key, i32(kSign)), i32(kSign - 1), key);
+        return SmallVector<Value>{key};
       },
       [&] { return SmallVector<Value>{i32(0)}; })[0];
 }
 
-/// Reads the row and returns the candidates with at least `floorKey`.
+/// Reads the row and returns the candidates, all of them with at least
+/// `floorKey`.
 TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
   Value zero = index(0), none = i32(0);
   barrier();
-  branch(less(thread, index(2 * (shape.waves + 1))), [&] {
-    b.create<memref::StoreOp>(
-        none, tileCounts,
-        ValueRange{div(thread, shape.waves + 1), rem(thread, shape.waves + 1)});
-  });
+  clearCounts(tileCounts);
   barrier();
 
   // The tile after the current one is on its way.
-  SmallVector<Value> init{none, none, thresholdAt(floorKey), zero, none, none,
-                          none, none};
+  Threshold first = thresholdAt(floorKey);
+  SmallVector<Value> init{none, none, first.value, first.always, zero,
+                          none, none, none,        none};
   const size_t fixed = init.size();
   llvm::append_range(init, loadTile(firstTile));
   SmallVector<Value> result = loop(
       firstTile, add(lastTile, 1), index(1), init,
       [&](Value tileNumber, ValueRange args) {
-        Value found = args[0], keyed = args[1], threshold = args[2],
-              parity = args[3], lastBase = args[4], lastTotal = args[5],
-              otherBase = args[6], otherTotal = args[7];
+        Value found = args[0], keyed = args[1], parity = args[4],
+              lastBase = args[5], lastTotal = args[6], otherBase = args[7],
+              otherTotal = args[8];
+        Threshold threshold{args[2], args[3]};
         Tile tile(args.drop_front(fixed));
         Tile next = loadTile(add(tileNumber, 1));
-        Value own = countHits(tile, tileNumber, threshold);
+        Value hits = findHits(tile, tileNumber, threshold);
+        auto [lanesBelow, own] = prefixOverLanes(hits);
         auto [base, total] = prefixOverWaves(tileCounts, parity, own);
         Value before = sub(base, lastBase), all = sub(total, lastTotal);
 
-        // Hits that do not fit at once go in wave by wave.
-        Value hitThreshold = threshold;
         Value capacity = i32(shape.candidates);
         Value fits =
             compare(arith::CmpIPredicate::sle, add(found, all), capacity);
-        branch(b.create<arith::XOrIOp>(
-                   fits, b.create<arith::ConstantOp>(b.getBoolAttr(true))),
-               [&] {
-                 branch(equal(lane, zero), [&] {
-                   b.create<memref::StoreOp>(own, waveHits, ValueRange{wave});
-                 });
-                 barrier();
-               });
-        Value turns = select(fits, index(1), index(shape.waves));
-        SmallVector<Value> state = loop(
-            zero, turns, index(1), {found, keyed, threshold},
-            [&](Value turn, ValueRange args) -> SmallVector<Value> {
-              Value found = args[0], keyed = args[1], threshold = args[2];
-              Value more = branch(
-                  fits, [&] { return SmallVector<Value>{all}; },
-                  [&] {
-                    return SmallVector<Value>{uniform(
-                        b.create<memref::LoadOp>(waveHits, ValueRange{turn}))};
-                  })[0];
-              SmallVector<Value> state = branch(
-                  compare(arith::CmpIPredicate::sgt, add(found, more),
-                          capacity),
-                  [&]() -> SmallVector<Value> {
-                    Value key = keepBestOf({found, keyed});
-                    return {i32(shape.k), i32(shape.k),
-                            thresholdAbove(key, floorKey)};
-                  },
-                  [&]() -> SmallVector<Value> {
-                    return {found, keyed, threshold};
-                  });
-              Value isNow = bitOr(fits, equal(turn, wave));
-              Value hasHits = compare(arith::CmpIPredicate::ne, own, none);
-              branch(bitAnd(isNow, hasHits), [&] {
-                insertHits(tile, tileNumber, hitThreshold,
-                           add(state[0], select(fits, before, none)));
-              });
-              return {add(state[0], more), state[1], state[2]};
+        SmallVector<Value> state = branch(
+            fits,
+            [&, lanesBelow = lanesBelow]() -> SmallVector<Value> {
+              insertHits(hits, tileNumber,
+                         add(add(found, before), lanesBelow));
+              return {add(found, all), keyed, threshold.value,
+                      threshold.always};
+            },
+            [&, lanesBelow = lanesBelow, own = own] {
+              return insertInTurns(hits, lanesBelow, own, tileNumber,
+                                   {found, keyed}, threshold, floorKey);
             });
 
-        SmallVector<Value> yielded{
-            state[0],  state[1],   state[2], sub(index(1), parity),
-            otherBase, otherTotal, base,     total};
+        SmallVector<Value> yielded(state);
+        yielded.append({sub(index(1), parity), otherBase, otherTotal, base,
+                        total});
         llvm::append_range(yielded, next);
         return yielded;
       });
   return {result[0], result[1]};
+}
+
+/// Inserts hits that do not fit at once wave by wave. Returns the candidates
+/// and the threshold.
+SmallVector<Value> TopKKernel::insertInTurns(Value hits, Value lanesBelow,
+                                             Value own, Value tileNumber,
+                                             Candidates all,
+                                             const Threshold &threshold,
+                                             Value floorKey) {
+  branch(equal(lane, index(0)), [&] {
+    b.create<memref::StoreOp>(own, waveHits, ValueRange{wave});
+  });
+  barrier();
+  return loop(
+      index(0), index(shape.waves), index(1),
+      {all.count, all.keyed, threshold.value, threshold.always},
+      [&](Value turn, ValueRange args) -> SmallVector<Value> {
+        Value found = args[0], keyed = args[1];
+        Value more =
+            uniform(b.create<memref::LoadOp>(waveHits, ValueRange{turn}));
+        SmallVector<Value> state = branch(
+            compare(arith::CmpIPredicate::sgt, add(found, more),
+                    i32(shape.candidates)),
+            [&]() -> SmallVector<Value> {
+              Threshold raised =
+                  thresholdAbove(keepBestOf({found, keyed}), floorKey);
+              return {i32(shape.k), i32(shape.k), raised.value, raised.always};
+            },
+            [&]() -> SmallVector<Value> {
+              return {found, keyed, args[2], args[3]};
+            });
+        branch(equal(turn, wave), [&] {
+          insertHits(hits, tileNumber, add(state[0], lanesBelow));
+        });
+        return {add(state[0], more), state[1], state[2], state[3]};
+      });
 }
 
 /// The best columns of the range, at most k, in ascending order.
@@ -375,44 +378,38 @@ TopKKernel::Candidates TopKKernel::collectAll() {
   Value sampled = sampleThreshold();
   // Where fewer than k candidates reach the sampled key, once more without it.
   auto whileOp = b.create<scf::WhileOp>(TypeRange{type, type}, sampled);
+  OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&whileOp.getBefore(), {}, type, {b.getLoc()});
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(before);
-    Value floorKey = before->getArgument(0);
-    Candidates all = collect(floorKey);
-    Value k = i32(shape.k);
-    SmallVector<Value> state = branch(
-        less(all.count, k),
-        [&]() -> SmallVector<Value> {
-          return {all.count, all.keyed, less(all.count, wanted)};
-        },
-        [&]() -> SmallVector<Value> {
-          Value key = keepBestOf(all);
-          return {k, k, compare(arith::CmpIPredicate::ult, key, floorKey)};
-        });
-    b.create<scf::ConditionOp>(state[2], ValueRange{state[0], state[1]});
-  }
-  Block *after = b.createBlock(&whileOp.getAfter(), {}, {type, type},
-                               {b.getLoc(), b.getLoc()});
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(after);
-    b.create<scf::YieldOp>(i32(0));
-  }
+  Candidates all = collect(before->getArgument(0));
+  b.create<scf::ConditionOp>(less(all.count, wanted),
+                             ValueRange{all.count, all.keyed});
+  b.createBlock(&whileOp.getAfter(), {}, {type, type},
+                {b.getLoc(), b.getLoc()});
+  b.create<scf::YieldOp>(i32(0));
   b.setInsertionPointAfter(whileOp);
-  return {whileOp.getResult(0), whileOp.getResult(1)};
+  Value k = i32(shape.k);
+  Candidates found{whileOp.getResult(0), whileOp.getResult(1)};
+  SmallVector<Value> kept = branch(
+      compare(arith::CmpIPredicate::sgt, found.count, k),
+      [&]() -> SmallVector<Value> {
+        keepBestOf(found);
+        return {k, k};
+      },
+      [&]() -> SmallVector<Value> { return {found.count, found.keyed}; });
+  return {kept[0], kept[1]};
 }
 
 void TopKKernel::writeResults(const Candidates &found) {
   Value indices = kernel.arg("indices");
   Value topValues = op.getTopValues() ? kernel.arg("top_values") : Value();
   // What is not there has column -1.
-  forEachItem(toIndex(found.count), index(shape.k), [&](Value item) {
-    b.create<memref::StoreOp>(i32(-1), buffer, ValueRange{item, index(1)});
+  forEachItem(found.count, i32(shape.k), [&](Value item) {
+    b.create<memref::StoreOp>(i32(-1), buffer,
+                              ValueRange{toIndex(item), index(1)});
   });
   barrier();
-  forEachItem(index(0), index(shape.k), [&](Value item) {
+  forEachItem(i32(0), i32(shape.k), [&](Value itemI32) {
+    Value item = toIndex(itemI32);
     Value column = b.create<memref::LoadOp>(buffer, ValueRange{item, index(1)});
     Value isThere = compare(arith::CmpIPredicate::ne, column, i32(-1));
     if (role == TopKRole::merge)
@@ -447,7 +444,8 @@ void TopKKernel::writeSplit(const Candidates &found) {
   Value columns = kernel.arg("work_columns"),
         values = kernel.arg("work_values");
   Value first = b.create<arith::MulIOp>(split, min(share, index(shape.k)));
-  forEachItem(index(0), toIndex(found.count), [&](Value item) {
+  forEachItem(i32(0), found.count, [&](Value itemI32) {
+    Value item = toIndex(itemI32);
     Value key = b.create<memref::LoadOp>(buffer, ValueRange{item, index(0)});
     Value column = b.create<memref::LoadOp>(buffer, ValueRange{item, index(1)});
     Value to = add(first, item);

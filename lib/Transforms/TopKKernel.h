@@ -9,7 +9,8 @@
 // One workgroup finds the k best columns of a range of one row and reads every
 // column once. It goes through the range tile by tile in ascending order and
 // keeps in LDS, in ascending order too, the columns that may be among the best:
-// those not below a threshold. When they could overflow, all but the k best are
+// those not below a threshold. Of a candidate only the column is kept at first,
+// its value is read again when it has to be ranked. When they could overflow, all but the k best are
 // dropped, and the threshold rises to what beats the worst of these. For long
 // rows the first threshold is guessed from a sample; a guess that was too high
 // is noticed, as fewer than k candidates reach it, and the row is read again.
@@ -35,13 +36,21 @@ struct TopKShape {
   static constexpr int64_t kVector = 4;
   /// Passes of the radix selection, and the buckets of each.
   static constexpr int64_t kPasses = 4, kBuckets = 256;
+  /// Keys of -inf and +inf, between which lie those of all numbers, and of +0.
+  static constexpr int64_t kMinNumberKey = 0x007FFFFF;
+  static constexpr int64_t kMaxNumberKey = 0xFF800000;
+  static constexpr int64_t kSign = 0x80000000;
 
   TopKShape(int64_t k, TopKConfigAttr config, const TargetInfo &target)
       : k(k), lanes(target.waveSize), waves(config.getWaves()),
         threads(waves * lanes), loads(config.getLoads()),
-        candidates(config.getCandidates()), tile(threads * loads * kVector) {}
+        laneColumns(loads * kVector), candidates(config.getCandidates()),
+        tile(threads * laneColumns) {}
 
-  int64_t k, lanes, waves, threads, loads, candidates;
+  int64_t k, lanes, waves, threads, loads;
+  /// Consecutive columns that a lane looks at in one step.
+  int64_t laneColumns;
+  int64_t candidates;
   /// Columns that a workgroup looks at in one step.
   int64_t tile;
 
@@ -51,7 +60,7 @@ struct TopKShape {
   }
   int64_t getLdsBytes() const {
     int64_t words = 2 * std::max(candidates, getSortSize()) +
-                    kPasses * kBuckets + kPasses * 2 + 4 * (waves + 1) + waves;
+                    kPasses * kBuckets + kPasses * 3 + 4 * (waves + 1) + waves;
     // Each buffer is aligned to 16 bytes.
     return 4 * words + 6 * 16;
   }
@@ -76,14 +85,18 @@ public:
 
 private:
   /// The candidates in LDS: how many there are, and how many of them, from the
-  /// front, hold their key in place of the bits of their value.
+  /// front, have their key beside their column.
   struct Candidates {
     Value count, keyed;
   };
-  /// The key of the last one that is selected, and how many of the candidates
-  /// with this key are.
+  /// A key that the last one that is selected has at least, from where on all
+  /// are selected, and how many of the candidates with `key` are beside them.
   struct Cut {
-    Value key, ties;
+    Value key, bound, ties;
+  };
+  /// What makes a hit: a value of at least `value`, or all bits of `always`.
+  struct Threshold {
+    Value value, always;
   };
   using Tile = SmallVector<Value>;
 
@@ -93,14 +106,16 @@ private:
   void emitRange();
   Value sampleThreshold();
   Candidates collect(Value floorKey);
-  Value getWaveOffset();
+  Value getLaneOffset();
   Value isWholeWave(Value size);
   Tile loadTile(Value tileNumber);
-  SmallVector<Value> findHits(const Tile &tile, int64_t load, Value tileNumber,
-                              Value threshold);
-  Value countHits(const Tile &tile, Value tileNumber, Value threshold);
-  void insertHits(const Tile &tile, Value tileNumber, Value threshold,
-                  Value base);
+  Value findHits(const Tile &tile, Value tileNumber,
+                 const Threshold &threshold);
+  std::pair<Value, Value> prefixOverLanes(Value hits);
+  void insertHits(Value hits, Value tileNumber, Value position);
+  SmallVector<Value> insertInTurns(Value hits, Value lanesBelow, Value own,
+                                   Value tileNumber, Candidates all,
+                                   const Threshold &threshold, Value floorKey);
   std::pair<Value, Value> getTileRange(Value tileNumber);
   Candidates collectAll();
   void writeResults(const Candidates &found);
@@ -108,20 +123,22 @@ private:
 
   // TopKSelect.cpp: work on the candidates in LDS.
   void toKeys(Value from, Value to);
-  Cut select(Value count, Value wanted);
+  Cut findCut(Value count, Value wanted, Value slack);
+  void pickBucket(Value pass, Value rest);
   void keepBest(Value count, const Cut &cut);
   Value keepBestOf(const Candidates &all);
   void sortByValue(Value count);
+  void sortStep(Value runLength, Value distance);
+  void clearCounts(Value counters);
   std::pair<Value, Value> prefixOverWaves(Value counters, Value parity,
                                           Value count);
-  Value thresholdAbove(Value key, Value floorKey);
-  Value thresholdAt(Value key);
+  Threshold thresholdAbove(Value key, Value floorKey);
+  Threshold thresholdAt(Value key);
   Value toKey(Value bits);
   Value fromKey(Value key);
 
   // Wave primitives.
   Value ballot(Value bit);
-  Value isSet(Value mask);
   Value countBits(Value mask);
   Value countBitsBelowLane(Value mask, Value start);
   Value uniform(Value value) {
@@ -186,7 +203,7 @@ private:
   SmallVector<Value>
   loop(Value from, Value to, Value step, ValueRange init,
        llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
-  /// Item i of `count` for each thread of the workgroup in turn; i is an index.
+  /// Item i of `count` for each thread of the workgroup in turn; all i32.
   void forEachItem(Value from, Value count,
                    llvm::function_ref<void(Value)> body);
 
@@ -197,7 +214,7 @@ private:
   const int64_t splits;
   const TopKShape shape;
 
-  Value thread, wave, lane, waveI32, laneI32, row, split;
+  Value thread, wave, lane, threadI32, waveI32, laneI32, row, split;
   /// 0, which the backend does not know. Added to the bound of a short loop it
   /// keeps the loop: unrolled, those of the selection make the kernel several
   /// times as long, and the masks of their lanes fill the scalar registers.
@@ -209,7 +226,7 @@ private:
   /// First column that is aligned to 16 bytes, the first tile that there is (0
   /// is what lies before that column), and the last.
   Value aligned, firstTile, lastTile;
-  /// LDS: pairs of value bits or key and column; buckets of each pass; bucket
+  /// LDS: pairs of key and column; buckets of each pass; bucket
   /// and rest that a pass picked; counts over waves for tiles and for
   /// candidates, two turns of each; hits of each wave in a crowded tile.
   Value buffer, buckets, picked, tileCounts, candidateCounts, waveHits;
