@@ -44,22 +44,28 @@ void TopKKernel::emitBuffers() {
   waveHits = addLds({shape.waves});
 }
 
+/// The value of an i32 operand for the row, the same in all lanes.
+Value TopKKernel::loadForRow(StringRef name, Value position) {
+  return uniform(
+      b.create<memref::LoadOp>(kernel.arg(name), ValueRange{position}));
+}
+
+/// All columns fit i32, and scalar registers compare no more than that.
 void TopKKernel::emitRange() {
-  Value zero = index(0);
+  Value zero = i32(0);
   Value values = kernel.arg("values");
-  Value columns = b.create<memref::DimOp>(values, 1);
-  // Columns are fewer than 2^31.
-  unknownZero = b.create<arith::ShRUIOp>(columns, index(32));
-  start = op.getRowStarts()
-              ? max(loadIndex(kernel.arg("row_starts"), {row}), zero)
-              : zero;
-  end = op.getRowEnds() ? min(loadIndex(kernel.arg("row_ends"), {row}), columns)
-                        : columns;
+  Value columnCount = b.create<memref::DimOp>(values, 1);
+  unknownZero = toI32(b.create<arith::ShRUIOp>(columnCount, index(32)));
+  Value columns = toI32(columnCount);
+  start = op.getRowStarts() ? max(loadForRow("row_starts", row), zero) : zero;
+  end = columns;
+  if (op.getRowEnds())
+    end = min(loadForRow("row_ends", row), columns);
   if (op.getContextLens()) {
     // Row b * N + i ends N - 1 - i columns before its sequence.
     const int64_t nextN = *op.getNextN();
-    end = loadIndex(kernel.arg("context_lens"), {div(row, nextN)});
-    end = min(add(add(end, rem(row, nextN)), 1 - nextN), columns);
+    Value length = max(loadForRow("context_lens", div(row, nextN)), zero);
+    end = min(add(add(length, toI32(rem(row, nextN))), 1 - nextN), columns);
   }
   end = max(start, end);
   source = values;
@@ -67,22 +73,29 @@ void TopKKernel::emitRange() {
     // All splits but the last one with a column have the same number of
     // columns.
     Value length = sub(end, start);
-    Value parts = splits > 0 ? index(splits) : kernel.arg("num_splits");
-    share = max(b.create<arith::CeilDivUIOp>(length, parts), index(1));
+    Value parts = splits > 0 ? i32(splits) : toI32(kernel.arg("num_splits"));
+    share = uniform(max(b.create<arith::CeilDivUIOp>(length, parts), i32(1)));
     if (role == TopKRole::split) {
-      start = min(add(start, b.create<arith::MulIOp>(split, share)), end);
-      end = min(add(start, share), end);
+      // Past the end the product may not fit.
+      Value before = b.create<arith::MulIOp>(
+          b.create<arith::ExtUIOp>(b.getI64Type(), toI32(split)),
+          b.create<arith::ExtUIOp>(b.getI64Type(), share));
+      Value most = b.create<arith::ExtUIOp>(b.getI64Type(), length);
+      before = b.create<arith::TruncIOp>(
+          b.getI32Type(), b.create<arith::MinUIOp>(before, most));
+      start = uniform(add(start, before));
+      end = add(start, min(share, sub(end, start)));
     } else {
-      Value k = index(shape.k);
-      Value full = b.create<arith::DivUIOp>(length, share);
-      Value rest = b.create<arith::RemUIOp>(length, share);
+      Value k = i32(shape.k);
+      Value full = uniform(b.create<arith::DivUIOp>(length, share));
+      Value rest = sub(length, b.create<arith::MulIOp>(full, share));
       source = kernel.arg("work_values");
       start = zero;
       end = add(b.create<arith::MulIOp>(full, min(share, k)), min(rest, k));
     }
   }
   count = sub(end, start);
-  wanted = toI32(min(count, index(shape.k)));
+  wanted = min(count, i32(shape.k));
 
   // Tiles start where 16 bytes are aligned; tile 0 is what lies before.
   auto type = cast<MemRefType>(source.getType());
@@ -92,20 +105,24 @@ void TopKKernel::emitRange() {
   element = add(element, metadata.getOffset());
   element =
       add(element, b.create<arith::MulIOp>(row, metadata.getStrides().front()));
-  Value past = rem(add(element, start), kVector);
-  Value head = rem(sub(index(kVector), past), kVector);
-  aligned = min(add(start, head), end);
-  firstTile = select(equal(aligned, start), index(1), zero);
+  Value past = rem(add(toI32(element), start), kVector);
+  Value head = rem(sub(i32(kVector), past), kVector);
+  aligned = add(start, min(head, count));
+  firstTile = select(equal(aligned, start), i32(1), zero);
   lastTile = div(add(sub(end, aligned), shape.tile - 1), shape.tile);
 }
 
-/// First column of a tile, and its number of columns.
+/// First column of a tile, and its number of columns, none behind the last
+/// tile.
 std::pair<Value, Value> TopKKernel::getTileRange(Value tileNumber) {
-  Value isHead = equal(tileNumber, index(0));
-  Value to = add(aligned, mul(tileNumber, shape.tile));
-  Value from = select(isHead, start, sub(to, index(shape.tile)));
-  to = select(isHead, aligned, min(to, end));
-  return {from, max(sub(to, from), index(0))};
+  Value isHead = equal(tileNumber, i32(0));
+  Value left = sub(end, aligned);
+  Value before = b.create<arith::MinUIOp>(
+      mul(sub(tileNumber, i32(1)), shape.tile), left);
+  Value from = select(isHead, start, add(aligned, before));
+  Value size = select(isHead, sub(aligned, start),
+                      min(sub(left, before), i32(shape.tile)));
+  return {from, size};
 }
 
 /// First column of the lane inside a tile. A lane has consecutive columns, so
@@ -115,7 +132,7 @@ Value TopKKernel::getLaneOffset() { return mul(thread, shape.laneColumns); }
 /// Whether all columns of the wave are inside a tile of `size` columns.
 Value TopKKernel::isWholeWave(Value size) {
   const int64_t waveColumns = shape.lanes * shape.laneColumns;
-  return compare(arith::CmpIPredicate::sle, mul(add(wave, 1), waveColumns),
+  return compare(arith::CmpIPredicate::sle, mul(add(waveI32, 1), waveColumns),
                  size);
 }
 
@@ -134,7 +151,7 @@ TopKKernel::Tile TopKKernel::loadTile(Value tileNumber) {
   auto loadVectors = [&, from = from] {
     return forEachLoad([&](Value offset) -> Value {
       return b.create<vector::LoadOp>(type, source,
-                                      ValueRange{row, add(from, offset)});
+                                      ValueRange{row, add(toIndex(from), offset)});
     });
   };
   auto zeros = [&] {
@@ -143,20 +160,20 @@ TopKKernel::Tile TopKKernel::loadTile(Value tileNumber) {
   };
   // Lanes behind the end read the last column.
   auto loadElements = [&, from = from, size = size] {
-    Value last = sub(size, index(1));
+    Value last = toIndex(sub(size, i32(1)));
     return forEachLoad([&](Value offset) -> Value {
       Value result = b.create<arith::ConstantOp>(type, b.getZeroAttr(type));
       for (int64_t i = 0; i < kVector; ++i) {
         Value position = max(min(add(offset, i), last), index(0));
         Value element = b.create<memref::LoadOp>(
-            source, ValueRange{row, add(from, position)});
+            source, ValueRange{row, add(toIndex(from), position)});
         result = b.create<vector::InsertOp>(element, result, i);
       }
       return result;
     });
   };
   return branch(isWholeWave(size), loadVectors, [&, size = size] {
-    Value first = mul(wave, shape.lanes * shape.laneColumns);
+    Value first = mul(waveI32, shape.lanes * shape.laneColumns);
     return branch(less(first, size), loadElements, zeros);
   });
 }
@@ -175,8 +192,8 @@ Value TopKKernel::findHits(const Tile &tile, Value tileNumber,
                b.create<arith::ExtUIOp>(b.getI32Type(), isHit));
   }
   // Lanes have up to 16 columns inside the tile.
-  Value size = toI32(getTileRange(tileNumber).second);
-  Value inside = sub(size, toI32(getLaneOffset()));
+  Value size = getTileRange(tileNumber).second;
+  Value inside = sub(size, mul(threadI32, shape.laneColumns));
   inside = min(max(inside, i32(0)), i32(shape.laneColumns));
   Value mask = sub(b.create<arith::ShLIOp>(i32(1), inside), i32(1));
   return bitAnd(bitOr(hits, threshold.always), mask);
@@ -219,7 +236,7 @@ std::pair<Value, Value> TopKKernel::prefixOverLanes(Value hits) {
 /// their columns: the few values that are needed are read again.
 void TopKKernel::insertHits(Value hits, Value tileNumber, Value position) {
   Value from = getTileRange(tileNumber).first;
-  Value first = toI32(add(from, getLaneOffset()));
+  Value first = add(from, mul(threadI32, shape.laneColumns));
   Type type = b.getI32Type();
   auto whileOp = b.create<scf::WhileOp>(TypeRange{type, type},
                                         ValueRange{hits, position});
@@ -245,19 +262,18 @@ void TopKKernel::insertHits(Value hits, Value tileNumber, Value position) {
 /// A key that the k-th best of the row probably reaches, or 0.
 Value TopKKernel::sampleThreshold() {
   return branch(
-      compare(arith::CmpIPredicate::ugt, count, index(shape.candidates)),
+      compare(arith::CmpIPredicate::sgt, count, i32(shape.candidates)),
       [&] {
         // Vectors from all over the row, about as many as threads.
         Value vectors =
-            min(div(count, 32), max(index(shape.threads), div(count, 128)));
-        vectors = min(vectors, index(shape.candidates / kVector));
-        Value stride = b.create<arith::DivUIOp>(count, vectors);
+            min(div(count, 32), max(i32(shape.threads), div(count, 128)));
+        vectors = min(vectors, i32(shape.candidates / kVector));
+        Value stride = uniform(b.create<arith::DivUIOp>(count, vectors));
         auto type = VectorType::get({kVector}, b.getF32Type());
-        forEachItem(i32(0), toI32(vectors), [&](Value item) {
-          Value column =
-              add(start, b.create<arith::MulIOp>(toIndex(item), stride));
-          Value loaded =
-              b.create<vector::LoadOp>(type, source, ValueRange{row, column});
+        forEachItem(i32(0), vectors, [&](Value item) {
+          Value column = add(start, b.create<arith::MulIOp>(item, stride));
+          Value loaded = b.create<vector::LoadOp>(
+              type, source, ValueRange{row, toIndex(column)});
           for (int64_t i = 0; i < kVector; ++i) {
             Value bits = b.create<arith::BitcastOp>(
                 b.getI32Type(), b.create<vector::ExtractOp>(loaded, i));
@@ -269,11 +285,12 @@ Value TopKKernel::sampleThreshold() {
         // As many as expected among them and a quarter and 16 more: the spread
         // of that number is about its root. An eighth more does no harm.
         Value samples = mul(vectors, kVector);
-        Value expected = b.create<arith::DivUIOp>(mul(samples, shape.k), count);
+        Value expected =
+            uniform(b.create<arith::DivUIOp>(mul(samples, shape.k), count));
         Value rank = add(add(expected, div(expected, 4)), 16);
         rank = min(rank, samples);
         Value key =
-            findCut(toI32(samples), toI32(rank), toI32(div(rank, 8))).key;
+            findCut(samples, rank, div(rank, 8)).key;
         // Threshold 0 lets NaN in, and of the zeros +0 lets -0 in.
         key = select(compare(arith::CmpIPredicate::ult, key, i32(kMinNumberKey)),
                      i32(0), key);
@@ -298,7 +315,7 @@ TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
   const size_t fixed = init.size();
   llvm::append_range(init, loadTile(firstTile));
   SmallVector<Value> result = loop(
-      firstTile, add(lastTile, 1), index(1), init,
+      firstTile, add(lastTile, 1), i32(1), init,
       [&](Value tileNumber, ValueRange args) {
         Value found = args[0], keyed = args[1], parity = args[4],
               lastBase = args[5], lastTotal = args[6], otherBase = args[7],
@@ -443,12 +460,12 @@ void TopKKernel::writeResults(const Candidates &found) {
 void TopKKernel::writeSplit(const Candidates &found) {
   Value columns = kernel.arg("work_columns"),
         values = kernel.arg("work_values");
-  Value first = b.create<arith::MulIOp>(split, min(share, index(shape.k)));
+  Value first = b.create<arith::MulIOp>(toI32(split), min(share, i32(shape.k)));
   forEachItem(i32(0), found.count, [&](Value itemI32) {
     Value item = toIndex(itemI32);
     Value key = b.create<memref::LoadOp>(buffer, ValueRange{item, index(0)});
     Value column = b.create<memref::LoadOp>(buffer, ValueRange{item, index(1)});
-    Value to = add(first, item);
+    Value to = toIndex(add(first, itemI32));
     b.create<memref::StoreOp>(
         b.create<arith::BitcastOp>(b.getF32Type(), fromKey(key)), values,
         ValueRange{row, to});

@@ -103,6 +103,7 @@ private:
   // TopKKernel.cpp: the row, and how candidates are collected.
   void emitLaneIds();
   void emitBuffers();
+  Value loadForRow(StringRef name, Value position);
   void emitRange();
   Value sampleThreshold();
   Candidates collect(Value floorKey);
@@ -190,10 +191,6 @@ private:
   Value toI32(Value x) {
     return b.create<arith::IndexCastUIOp>(b.getI32Type(), x);
   }
-  Value loadIndex(Value memref, ValueRange indices) {
-    return b.create<arith::IndexCastOp>(
-        b.getIndexType(), b.create<memref::LoadOp>(memref, indices));
-  }
   /// An scf.if that yields what the two callbacks return.
   SmallVector<Value> branch(Value condition,
                             llvm::function_ref<SmallVector<Value>()> onTrue,
@@ -221,8 +218,8 @@ private:
   Value unknownZero;
   /// The memref that columns are selected in, and the range of the row.
   Value source, start, end, count, wanted;
-  /// Columns of the row that a split has, and the whole length of the row.
-  Value share, length;
+  /// Columns of the row that a split has.
+  Value share;
   /// First column that is aligned to 16 bytes, the first tile that there is (0
   /// is what lies before that column), and the last.
   Value aligned, firstTile, lastTile;

@@ -271,7 +271,7 @@ void TopKKernel::pickBucket(Value pass, Value rest) {
   }
   const auto steps = llvm::Log2_64(static_cast<uint64_t>(shape.lanes));
   Value upTo = loop(
-      zero, add(unknownZero, steps), index(1), {sum, i32(1)},
+      i32(0), add(unknownZero, steps), i32(1), {sum, i32(1)},
       [&](Value, ValueRange args) -> SmallVector<Value> {
         Value partial = args[0], distance = args[1];
         auto shuffle = b.create<gpu::ShuffleOp>(
@@ -373,12 +373,12 @@ void TopKKernel::sortByValue(Value count) {
     b.create<memref::StoreOp>(i32(0x7FFFFFFF), buffer, ValueRange{item, one});
   });
   const int64_t levels = llvm::Log2_64(static_cast<uint64_t>(size));
-  loop(one, add(unknownZero, levels + 1), one, {},
+  loop(i32(1), add(unknownZero, levels + 1), i32(1), {},
        [&](Value level, ValueRange) {
-         Value runLength = b.create<arith::ShLIOp>(i32(1), toI32(level));
-         loop(zero, level, one, {}, [&](Value step, ValueRange) {
+         Value runLength = b.create<arith::ShLIOp>(i32(1), level);
+         loop(i32(0), level, i32(1), {}, [&](Value step, ValueRange) {
            barrier();
-           Value shift = toI32(sub(sub(level, one), step));
+           Value shift = sub(sub(level, i32(1)), step);
            sortStep(runLength, b.create<arith::ShLIOp>(i32(1), shift));
            return SmallVector<Value>();
          });
