@@ -107,14 +107,14 @@ void TopKKernel::emitRange() {
       add(element, b.create<arith::MulIOp>(row, metadata.getStrides().front()));
   Value past = rem(add(toI32(element), start), kVector);
   Value head = rem(sub(i32(kVector), past), kVector);
-  aligned = add(start, min(head, count));
+  aligned = uniform(add(start, min(head, count)));
   firstTile = select(equal(aligned, start), i32(1), zero);
   lastTile = div(add(sub(end, aligned), shape.tile - 1), shape.tile);
 }
 
 /// First column of a tile, and its number of columns, none behind the last
 /// tile.
-std::pair<Value, Value> TopKKernel::getTileRange(Value tileNumber) {
+TopKKernel::TileRange TopKKernel::getTileRange(Value tileNumber) {
   Value isHead = equal(tileNumber, i32(0));
   Value left = sub(end, aligned);
   Value before = b.create<arith::MinUIOp>(
@@ -122,7 +122,7 @@ std::pair<Value, Value> TopKKernel::getTileRange(Value tileNumber) {
   Value from = select(isHead, start, add(aligned, before));
   Value size = select(isHead, sub(aligned, start),
                       min(sub(left, before), i32(shape.tile)));
-  return {from, size};
+  return {uniform(from), uniform(size)};
 }
 
 /// First column of the lane inside a tile. A lane has consecutive columns, so
@@ -138,8 +138,8 @@ Value TopKKernel::isWholeWave(Value size) {
 
 /// The lane's columns of a tile, one vector for each load; what lies outside
 /// the tile is not read.
-TopKKernel::Tile TopKKernel::loadTile(Value tileNumber) {
-  auto [from, size] = getTileRange(tileNumber);
+TopKKernel::Tile TopKKernel::loadTile(const TileRange &range) {
+  Value from = range.from, size = range.size;
   auto type = VectorType::get({kVector}, b.getF32Type());
   Value first = getLaneOffset();
   auto forEachLoad = [&](auto &&emit) {
@@ -148,7 +148,7 @@ TopKKernel::Tile TopKKernel::loadTile(Value tileNumber) {
       tile.push_back(emit(add(first, load * kVector)));
     return tile;
   };
-  auto loadVectors = [&, from = from] {
+  auto loadVectors = [&] {
     return forEachLoad([&](Value offset) -> Value {
       return b.create<vector::LoadOp>(type, source,
                                       ValueRange{row, add(toIndex(from), offset)});
@@ -159,7 +159,7 @@ TopKKernel::Tile TopKKernel::loadTile(Value tileNumber) {
     return Tile(shape.loads, zero);
   };
   // Lanes behind the end read the last column.
-  auto loadElements = [&, from = from, size = size] {
+  auto loadElements = [&] {
     Value last = toIndex(sub(size, i32(1)));
     return forEachLoad([&](Value offset) -> Value {
       Value result = b.create<arith::ConstantOp>(type, b.getZeroAttr(type));
@@ -172,7 +172,7 @@ TopKKernel::Tile TopKKernel::loadTile(Value tileNumber) {
       return result;
     });
   };
-  return branch(isWholeWave(size), loadVectors, [&, size = size] {
+  return branch(isWholeWave(size), loadVectors, [&] {
     Value first = mul(waveI32, shape.lanes * shape.laneColumns);
     return branch(less(first, size), loadElements, zeros);
   });
@@ -180,7 +180,7 @@ TopKKernel::Tile TopKKernel::loadTile(Value tileNumber) {
 
 /// A bit for each column of the lane, the first one in the lowest: whether it is
 /// not below the threshold.
-Value TopKKernel::findHits(const Tile &tile, Value tileNumber,
+Value TopKKernel::findHits(const Tile &tile, Value size,
                            const Threshold &threshold) {
   Value hits = i32(0);
   for (int64_t i = shape.laneColumns - 1; i >= 0; --i) {
@@ -192,50 +192,41 @@ Value TopKKernel::findHits(const Tile &tile, Value tileNumber,
                b.create<arith::ExtUIOp>(b.getI32Type(), isHit));
   }
   // Lanes have up to 16 columns inside the tile.
-  Value size = getTileRange(tileNumber).second;
   Value inside = sub(size, mul(threadI32, shape.laneColumns));
   inside = min(max(inside, i32(0)), i32(shape.laneColumns));
   Value mask = sub(b.create<arith::ShLIOp>(i32(1), inside), i32(1));
   return bitAnd(bitOr(hits, threshold.always), mask);
 }
 
-/// The hits in lanes below the lane, and those of the wave. Of the counts of
-/// the lanes one binary digit after another is added up.
+/// The hits in lanes below the lane, and those of the wave. One binary digit of
+/// the counts of the lanes after another is added up; few lanes have more than
+/// three.
 std::pair<Value, Value> TopKKernel::prefixOverLanes(Value hits) {
-  Type type = b.getI32Type();
-  Value none = i32(0);
   Value counts = b.create<math::CtPopOp>(hits);
-  auto whileOp = b.create<scf::WhileOp>(
-      TypeRange{type, type, type, type},
-      ValueRange{counts, none, none, none});
-  SmallVector<Location> locs(4, b.getLoc());
-  OpBuilder::InsertionGuard guard(b);
-  Block *before = b.createBlock(&whileOp.getBefore(), {},
-                                TypeRange{type, type, type, type}, locs);
-  Value isLeft = compare(arith::CmpIPredicate::ne, before->getArgument(0), none);
-  Value left = ballot(isLeft);
-  Value isAny = compare(
-      arith::CmpIPredicate::ne, left,
-      b.create<arith::ConstantOp>(b.getIntegerAttr(left.getType(), 0)));
-  b.create<scf::ConditionOp>(isAny, before->getArguments());
-  Block *after = b.createBlock(&whileOp.getAfter(), {},
-                               TypeRange{type, type, type, type}, locs);
-  Value rest = after->getArgument(0), below = after->getArgument(1),
-        total = after->getArgument(2), digit = after->getArgument(3);
-  Value mask = ballot(equal(bitAnd(rest, i32(1)), i32(1)));
-  below = add(below, b.create<arith::ShLIOp>(countBitsBelowLane(mask, none),
-                                             digit));
-  total = add(total, b.create<arith::ShLIOp>(countBits(mask), digit));
-  rest = b.create<arith::ShRUIOp>(rest, i32(1));
-  b.create<scf::YieldOp>(ValueRange{rest, below, total, add(digit, 1)});
-  b.setInsertionPointAfter(whileOp);
-  return {whileOp.getResult(1), uniform(whileOp.getResult(2))};
+  auto addDigits = [&](int64_t first, int64_t last, Value below, Value total) {
+    for (int64_t digit = first; digit <= last; ++digit) {
+      Value bit = bitAnd(counts, i32(int64_t(1) << digit));
+      Value mask = ballot(compare(arith::CmpIPredicate::ne, bit, i32(0)));
+      Value shift = i32(digit);
+      below = add(below, b.create<arith::ShLIOp>(
+                             countBitsBelowLane(mask, i32(0)), shift));
+      total = add(total, b.create<arith::ShLIOp>(countBits(mask), shift));
+    }
+    return SmallVector<Value>{below, total};
+  };
+  SmallVector<Value> sums = addDigits(0, 1, i32(0), i32(0));
+  Value many = ballot(compare(arith::CmpIPredicate::ugt, counts, i32(3)));
+  Value none = b.create<arith::ConstantOp>(b.getIntegerAttr(many.getType(), 0));
+  const int64_t last = llvm::Log2_64(static_cast<uint64_t>(shape.laneColumns));
+  sums = branch(
+      equal(many, none), [&] { return sums; },
+      [&] { return addDigits(2, last, sums[0], sums[1]); });
+  return {sums[0], sums[1]};
 }
 
 /// Appends the lane's hits to the candidates, from position `position` on. Only
 /// their columns: the few values that are needed are read again.
-void TopKKernel::insertHits(Value hits, Value tileNumber, Value position) {
-  Value from = getTileRange(tileNumber).first;
+void TopKKernel::insertHits(Value hits, Value from, Value position) {
   Value first = add(from, mul(threadI32, shape.laneColumns));
   Type type = b.getI32Type();
   auto whileOp = b.create<scf::WhileOp>(TypeRange{type, type},
@@ -308,12 +299,13 @@ TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
   clearCounts(tileCounts);
   barrier();
 
-  // The tile after the current one is on its way.
   Threshold first = thresholdAt(floorKey);
-  SmallVector<Value> init{none, none, first.value, first.always, zero,
-                          none, none, none,        none};
+  TileRange firstRange = getTileRange(firstTile);
+  SmallVector<Value> init{none, none, first.value,     first.always,   zero,
+                          none, none, none,            none,
+                          firstRange.from, firstRange.size};
   const size_t fixed = init.size();
-  llvm::append_range(init, loadTile(firstTile));
+  llvm::append_range(init, loadTile(firstRange));
   SmallVector<Value> result = loop(
       firstTile, add(lastTile, 1), i32(1), init,
       [&](Value tileNumber, ValueRange args) {
@@ -321,9 +313,13 @@ TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
               lastBase = args[5], lastTotal = args[6], otherBase = args[7],
               otherTotal = args[8];
         Threshold threshold{args[2], args[3]};
-        Tile tile(args.drop_front(fixed));
-        Tile next = loadTile(add(tileNumber, 1));
-        Value hits = findHits(tile, tileNumber, threshold);
+        Value from = args[9];
+        // The hits are all that is needed of a tile. The next one is on its way
+        // while they are dealt with.
+        Value hits =
+            findHits(Tile(args.drop_front(fixed)), args[10], threshold);
+        TileRange nextRange = getTileRange(add(tileNumber, 1));
+        Tile next = loadTile(nextRange);
         auto [lanesBelow, own] = prefixOverLanes(hits);
         auto [base, total] = prefixOverWaves(tileCounts, parity, own);
         Value before = sub(base, lastBase), all = sub(total, lastTotal);
@@ -334,19 +330,18 @@ TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
         SmallVector<Value> state = branch(
             fits,
             [&, lanesBelow = lanesBelow]() -> SmallVector<Value> {
-              insertHits(hits, tileNumber,
-                         add(add(found, before), lanesBelow));
+              insertHits(hits, from, add(add(found, before), lanesBelow));
               return {add(found, all), keyed, threshold.value,
                       threshold.always};
             },
             [&, lanesBelow = lanesBelow, own = own] {
-              return insertInTurns(hits, lanesBelow, own, tileNumber,
+              return insertInTurns(hits, lanesBelow, own, from,
                                    {found, keyed}, threshold, floorKey);
             });
 
         SmallVector<Value> yielded(state);
         yielded.append({sub(index(1), parity), otherBase, otherTotal, base,
-                        total});
+                        total, nextRange.from, nextRange.size});
         llvm::append_range(yielded, next);
         return yielded;
       });
@@ -356,7 +351,7 @@ TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
 /// Inserts hits that do not fit at once wave by wave. Returns the candidates
 /// and the threshold.
 SmallVector<Value> TopKKernel::insertInTurns(Value hits, Value lanesBelow,
-                                             Value own, Value tileNumber,
+                                             Value own, Value from,
                                              Candidates all,
                                              const Threshold &threshold,
                                              Value floorKey) {
@@ -383,7 +378,7 @@ SmallVector<Value> TopKKernel::insertInTurns(Value hits, Value lanesBelow,
               return {found, keyed, args[2], args[3]};
             });
         branch(equal(turn, wave), [&] {
-          insertHits(hits, tileNumber, add(state[0], lanesBelow));
+          insertHits(hits, from, add(state[0], lanesBelow));
         });
         return {add(state[0], more), state[1], state[2], state[3]};
       });

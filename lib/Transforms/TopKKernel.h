@@ -98,6 +98,10 @@ private:
   struct Threshold {
     Value value, always;
   };
+  /// The first column of a tile and their number.
+  struct TileRange {
+    Value from, size;
+  };
   using Tile = SmallVector<Value>;
 
   // TopKKernel.cpp: the row, and how candidates are collected.
@@ -109,15 +113,14 @@ private:
   Candidates collect(Value floorKey);
   Value getLaneOffset();
   Value isWholeWave(Value size);
-  Tile loadTile(Value tileNumber);
-  Value findHits(const Tile &tile, Value tileNumber,
-                 const Threshold &threshold);
+  TileRange getTileRange(Value tileNumber);
+  Tile loadTile(const TileRange &range);
+  Value findHits(const Tile &tile, Value size, const Threshold &threshold);
   std::pair<Value, Value> prefixOverLanes(Value hits);
-  void insertHits(Value hits, Value tileNumber, Value position);
+  void insertHits(Value hits, Value from, Value position);
   SmallVector<Value> insertInTurns(Value hits, Value lanesBelow, Value own,
-                                   Value tileNumber, Candidates all,
+                                   Value from, Candidates all,
                                    const Threshold &threshold, Value floorKey);
-  std::pair<Value, Value> getTileRange(Value tileNumber);
   Candidates collectAll();
   void writeResults(const Candidates &found);
   void writeSplit(const Candidates &found);
