@@ -15,7 +15,6 @@ using namespace mlir::pa;
 
 constexpr int64_t kVector = TopKShape::kVector;
 constexpr int64_t kMinNumberKey = TopKShape::kMinNumberKey;
-constexpr int64_t kSign = TopKShape::kSign;
 
 void TopKKernel::emitLaneIds() {
   thread = kernel.threadId();
@@ -174,23 +173,40 @@ TopKKernel::Tile TopKKernel::loadTile(const TileRange &range) {
   };
   return branch(isWholeWave(size), loadVectors, [&] {
     Value first = mul(waveI32, shape.lanes * shape.laneColumns);
-    return branch(less(first, size), loadElements, zeros);
+    Tile tile = branch(less(first, size), loadElements, zeros);
+    // Vectors that the backend does not take apart, so that those of the loads
+    // are not copied element by element.
+    for (Value &vector : tile)
+      vector = b.create<LLVM::InlineAsmOp>(
+                    type, vector, /*asm_string=*/"", /*constraints=*/"=v,0",
+                    /*has_side_effects=*/false, /*is_align_stack=*/false,
+                    LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
+                    ArrayAttr())
+                   .getResult(0);
+    return tile;
   });
 }
 
 /// A bit for each column of the lane, the first one in the lowest: whether it is
-/// not below the threshold.
+/// not below the threshold. That is the sign of the difference; a NaN may have
+/// either.
 Value TopKKernel::findHits(const Tile &tile, Value size,
                            const Threshold &threshold) {
-  Value hits = i32(0);
-  for (int64_t i = shape.laneColumns - 1; i >= 0; --i) {
-    Value element =
-        b.create<vector::ExtractOp>(tile[i / kVector], i % kVector);
-    Value isHit = b.create<arith::CmpFOp>(arith::CmpFPredicate::OGE, element,
-                                          threshold.value);
-    hits = add(add(hits, hits),
-               b.create<arith::ExtUIOp>(b.getI32Type(), isHit));
+  auto type = VectorType::get({kVector}, b.getF32Type());
+  Value negated = b.create<vector::BroadcastOp>(
+      type, b.create<arith::NegFOp>(threshold.value));
+  Value misses = i32(0);
+  for (Value vector : llvm::reverse(tile)) {
+    Value difference = b.create<arith::AddFOp>(vector, negated);
+    difference = b.create<arith::BitcastOp>(
+        VectorType::get({kVector}, b.getI32Type()), difference);
+    for (int64_t i = kVector - 1; i >= 0; --i) {
+      Value bits = b.create<vector::ExtractOp>(difference, i);
+      misses = bitOr(b.create<arith::ShLIOp>(misses, i32(1)),
+                     b.create<arith::ShRUIOp>(bits, i32(31)));
+    }
   }
+  Value hits = b.create<arith::XOrIOp>(misses, i32(-1));
   // Lanes have up to 16 columns inside the tile.
   Value inside = sub(size, mul(threadI32, shape.laneColumns));
   inside = min(max(inside, i32(0)), i32(shape.laneColumns));
@@ -282,17 +298,16 @@ Value TopKKernel::sampleThreshold() {
         rank = min(rank, samples);
         Value key =
             findCut(samples, rank, div(rank, 8)).key;
-        // Threshold 0 lets NaN in, and of the zeros +0 lets -0 in.
-        key = select(compare(arith::CmpIPredicate::ult, key, i32(kMinNumberKey)),
+        // What lets in -inf lets in everything.
+        key = select(compare(arith::CmpIPredicate::ule, key, i32(kMinNumberKey)),
                      i32(0), key);
-        key = select(equal(key, i32(kSign)), i32(kSign - 1), key);
         return SmallVector<Value>{key};
       },
       [&] { return SmallVector<Value>{i32(0)}; })[0];
 }
 
-/// Reads the row and returns the candidates, all of them with at least
-/// `floorKey`.
+/// Reads the row and returns the candidates, among them all columns that have at
+/// least `floorKey` and may be among the best.
 TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
   Value zero = index(0), none = i32(0);
   barrier();
@@ -392,23 +407,23 @@ TopKKernel::Candidates TopKKernel::collectAll() {
   auto whileOp = b.create<scf::WhileOp>(TypeRange{type, type}, sampled);
   OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&whileOp.getBefore(), {}, type, {b.getLoc()});
-  Candidates all = collect(before->getArgument(0));
-  b.create<scf::ConditionOp>(less(all.count, wanted),
-                             ValueRange{all.count, all.keyed});
+  Value floorKey = before->getArgument(0);
+  Candidates all = collect(floorKey);
+  Value k = i32(shape.k);
+  SmallVector<Value> state = branch(
+      less(all.count, k),
+      [&]() -> SmallVector<Value> {
+        return {all.count, all.keyed, less(all.count, wanted)};
+      },
+      [&]() -> SmallVector<Value> {
+        Value key = keepBestOf(all);
+        return {k, k, compare(arith::CmpIPredicate::ult, key, floorKey)};
+      });
+  b.create<scf::ConditionOp>(state[2], ValueRange{state[0], state[1]});
   b.createBlock(&whileOp.getAfter(), {}, {type, type},
                 {b.getLoc(), b.getLoc()});
   b.create<scf::YieldOp>(i32(0));
-  b.setInsertionPointAfter(whileOp);
-  Value k = i32(shape.k);
-  Candidates found{whileOp.getResult(0), whileOp.getResult(1)};
-  SmallVector<Value> kept = branch(
-      compare(arith::CmpIPredicate::sgt, found.count, k),
-      [&]() -> SmallVector<Value> {
-        keepBestOf(found);
-        return {k, k};
-      },
-      [&]() -> SmallVector<Value> { return {found.count, found.keyed}; });
-  return {kept[0], kept[1]};
+  return {whileOp.getResult(0), whileOp.getResult(1)};
 }
 
 void TopKKernel::writeResults(const Candidates &found) {

@@ -152,11 +152,13 @@ Value TopKKernel::fromKey(Value key) {
   return b.create<arith::XOrIOp>(key, flip);
 }
 
-/// What lets in the values of at least `key`, and NaN only for 0.
+/// What lets in the values of at least `key`, and a few others. An infinity has
+/// no difference from itself: for -inf or NaN everything is let in, for +inf the
+/// greatest finite value too.
 TopKKernel::Threshold TopKKernel::thresholdAt(Value key) {
   Value number = b.create<arith::MaxUIOp>(key, i32(kMinNumberKey));
-  number = b.create<arith::MinUIOp>(number, i32(kMaxNumberKey));
-  Value always = select(equal(key, i32(0)), i32(-1), i32(0));
+  number = b.create<arith::MinUIOp>(number, i32(kMaxNumberKey - 1));
+  Value always = select(equal(number, i32(kMinNumberKey)), i32(-1), i32(0));
   return {b.create<arith::BitcastOp>(b.getF32Type(), fromKey(number)), always};
 }
 
@@ -212,9 +214,11 @@ TopKKernel::Cut TopKKernel::findCut(Value count, Value wanted, Value slack) {
   Value isTooMany =
       compare(arith::CmpIPredicate::sgt,
               sub(before->getArgument(4), before->getArgument(3)), slack);
-  b.create<scf::ConditionOp>(
-      bitAnd(isTooMany, less(before->getArgument(0), i32(passes))),
-      before->getArguments());
+  Value pass0 = before->getArgument(0);
+  // The key is compared with others, for which a byte of it is too coarse.
+  b.create<scf::ConditionOp>(bitOr(less(pass0, i32(2)),
+                                   bitAnd(isTooMany, less(pass0, i32(passes)))),
+                             before->getArguments());
 
   Block *after = b.createBlock(&whileOp.getAfter(), {}, types, locs);
   Value passI32 = uniform(after->getArgument(0));
