@@ -135,6 +135,16 @@ Value TopKKernel::isWholeWave(Value size) {
                  size);
 }
 
+/// The first operand, of which the backend does not see that it is.
+Value TopKKernel::hide(ValueRange operands, StringRef constraints) {
+  return b
+      .create<LLVM::InlineAsmOp>(
+          operands[0].getType(), operands, /*asm_string=*/"", constraints,
+          /*has_side_effects=*/false, /*is_align_stack=*/false,
+          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
 /// The lane's columns of a tile, one vector for each load; what lies outside
 /// the tile is not read.
 TopKKernel::Tile TopKKernel::loadTile(const TileRange &range) {
@@ -177,12 +187,7 @@ TopKKernel::Tile TopKKernel::loadTile(const TileRange &range) {
     // Vectors that the backend does not take apart, so that those of the loads
     // are not copied element by element.
     for (Value &vector : tile)
-      vector = b.create<LLVM::InlineAsmOp>(
-                    type, vector, /*asm_string=*/"", /*constraints=*/"=v,0",
-                    /*has_side_effects=*/false, /*is_align_stack=*/false,
-                    LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
-                    ArrayAttr())
-                   .getResult(0);
+      vector = hide(vector, "=v,0");
     return tile;
   });
 }
@@ -289,12 +294,12 @@ Value TopKKernel::sampleThreshold() {
                                       ValueRange{to, index(0)});
           }
         });
-        // As many as expected among them and a quarter and 16 more: the spread
+        // As many as expected among them and an eighth and 12 more: the spread
         // of that number is about its root. An eighth more does no harm.
         Value samples = mul(vectors, kVector);
         Value expected =
             uniform(b.create<arith::DivUIOp>(mul(samples, shape.k), count));
-        Value rank = add(add(expected, div(expected, 4)), 16);
+        Value rank = add(add(expected, div(expected, 8)), 12);
         rank = min(rank, samples);
         Value key =
             findCut(samples, rank, div(rank, 8)).key;
@@ -329,11 +334,14 @@ TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
               otherTotal = args[8];
         Threshold threshold{args[2], args[3]};
         Value from = args[9];
-        // The hits are all that is needed of a tile. The next one is on its way
-        // while they are dealt with.
+        // The hits are all that is needed of a tile. The next one is loaded into
+        // the same registers, not before they are known, and is on its way while
+        // they are dealt with.
         Value hits =
             findHits(Tile(args.drop_front(fixed)), args[10], threshold);
         TileRange nextRange = getTileRange(add(tileNumber, 1));
+        nextRange.from =
+            uniform(hide({nextRange.from, hits}, "=s,0,v"));
         Tile next = loadTile(nextRange);
         auto [lanesBelow, own] = prefixOverLanes(hits);
         auto [base, total] = prefixOverWaves(tileCounts, parity, own);

@@ -113,6 +113,7 @@ private:
   Candidates collect(Value floorKey);
   Value getLaneOffset();
   Value isWholeWave(Value size);
+  Value hide(ValueRange operands, StringRef constraints);
   TileRange getTileRange(Value tileNumber);
   Tile loadTile(const TileRange &range);
   Value findHits(const Tile &tile, Value size, const Threshold &threshold);
