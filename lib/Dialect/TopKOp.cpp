@@ -34,12 +34,12 @@ static LogicalResult verifyConfig(TopKOp op) {
   };
   // What a wave of 64 lanes finds in one step fits beside k. The upper bound
   // keeps counts of candidates in 16 bits.
-  return success(succeeded(verifyRange("waves", config.getWaves(), 1, 16)) &&
-                 succeeded(verifyRange("loads", config.getLoads(), 1, 4)) &&
-                 succeeded(verifyRange("candidates", config.getCandidates(),
-                                       op.getK() + 256 * config.getLoads(),
-                                       32768)) &&
-                 succeeded(verifyRange("splits", config.getSplits(), 0, 256)));
+  return success(
+      succeeded(verifyRange("waves", config.getWaves(), 1, 16)) &&
+      succeeded(verifyRange("loads", config.getLoads(), 1, 4)) &&
+      succeeded(verifyRange("candidates", config.getCandidates(),
+                            op.getK() + 256 * config.getLoads(), 32768)) &&
+      succeeded(verifyRange("splits", config.getSplits(), 0, 256)));
 }
 
 /// C9: row ends from the lengths of sequences.
@@ -48,17 +48,17 @@ static LogicalResult verifyContextLens(TopKOp op, NamedOperand contextLens,
   std::optional<int64_t> nextN = op.getNextN();
   if (!contextLens.value) {
     if (nextN)
-      return op.emitOpError()
-             << "next_n belongs to context_lens, which are absent; found next_n = "
-             << *nextN;
+      return op.emitOpError() << "next_n belongs to context_lens, which are "
+                                 "absent; found next_n = "
+                              << *nextN;
     return success();
   }
   if (!nextN)
     return op.emitOpError() << "context_lens need next_n, found none";
   constexpr int64_t kMaxNextN = std::numeric_limits<int32_t>::max();
   if (*nextN < 1 || *nextN > kMaxNextN)
-    return op.emitOpError() << "next_n must be from 1 to " << kMaxNextN
-                            << ", found " << *nextN;
+    return op.emitOpError()
+           << "next_n must be from 1 to " << kMaxNextN << ", found " << *nextN;
   if (op.getRowEnds())
     return op.emitOpError() << "row ends are given by row_ends or by "
                                "context_lens, found both";
@@ -87,10 +87,9 @@ LogicalResult TopKOp::verify() {
       failed(verifyRank(*this, indices, 2)) ||
       failed(verifyRank(*this, topValues, 2)))
     return failure();
-  if (failed(verifySameForm(*this,
-                            {values, rowStarts, rowEnds, contextLens, indices,
-                             topValues},
-                            {indices, topValues})))
+  if (failed(verifySameForm(
+          *this, {values, rowStarts, rowEnds, contextLens, indices, topValues},
+          {indices, topValues})))
     return failure();
   if (failed(verifyElementType(*this, values, {b.getF32Type()})) ||
       failed(verifyElementType(*this, topValues, {b.getF32Type()})) ||

@@ -168,8 +168,7 @@ void mlir::pa::lowerToLoops(ImplicitLocOpBuilder &b, TopKOp op) {
       end = signedMin(b, loadSigned(b, op.getRowEnds(), row), columns);
     if (op.getContextLens()) {
       const int64_t nextN = *op.getNextN();
-      Value length =
-          loadSigned(b, op.getContextLens(), div(b, row, nextN));
+      Value length = loadSigned(b, op.getContextLens(), div(b, row, nextN));
       end = add(b, length, rem(b, row, nextN));
       end = add(b, end, indexConstant(b, 1 - nextN));
       end = signedMin(b, end, columns);

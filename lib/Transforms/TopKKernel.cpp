@@ -116,8 +116,8 @@ void TopKKernel::emitRange() {
 TopKKernel::TileRange TopKKernel::getTileRange(Value tileNumber) {
   Value isHead = equal(tileNumber, i32(0));
   Value left = sub(end, aligned);
-  Value before = b.create<arith::MinUIOp>(
-      mul(sub(tileNumber, i32(1)), shape.tile), left);
+  Value before =
+      b.create<arith::MinUIOp>(mul(sub(tileNumber, i32(1)), shape.tile), left);
   Value from = select(isHead, start, add(aligned, before));
   Value size = select(isHead, sub(aligned, start),
                       min(sub(left, before), i32(shape.tile)));
@@ -159,8 +159,8 @@ TopKKernel::Tile TopKKernel::loadTile(const TileRange &range) {
   };
   auto loadVectors = [&] {
     return forEachLoad([&](Value offset) -> Value {
-      return b.create<vector::LoadOp>(type, source,
-                                      ValueRange{row, add(toIndex(from), offset)});
+      return b.create<vector::LoadOp>(
+          type, source, ValueRange{row, add(toIndex(from), offset)});
     });
   };
   auto zeros = [&] {
@@ -192,9 +192,9 @@ TopKKernel::Tile TopKKernel::loadTile(const TileRange &range) {
   });
 }
 
-/// A bit for each column of the lane, the first one in the lowest: whether it is
-/// not below the threshold. That is the sign of the difference; a NaN may have
-/// either.
+/// A bit for each column of the lane, the first one in the lowest: whether it
+/// is not below the threshold. That is the sign of the difference; a NaN may
+/// have either.
 Value TopKKernel::findHits(const Tile &tile, Value size,
                            const Threshold &threshold) {
   auto type = VectorType::get({kVector}, b.getF32Type());
@@ -229,8 +229,9 @@ std::pair<Value, Value> TopKKernel::prefixOverLanes(Value hits) {
       Value bit = bitAnd(counts, i32(int64_t(1) << digit));
       Value mask = ballot(compare(arith::CmpIPredicate::ne, bit, i32(0)));
       Value shift = i32(digit);
-      below = add(below, b.create<arith::ShLIOp>(
-                             countBitsBelowLane(mask, i32(0)), shift));
+      below =
+          add(below,
+              b.create<arith::ShLIOp>(countBitsBelowLane(mask, i32(0)), shift));
       total = add(total, b.create<arith::ShLIOp>(countBits(mask), shift));
     }
     return SmallVector<Value>{below, total};
@@ -250,8 +251,8 @@ std::pair<Value, Value> TopKKernel::prefixOverLanes(Value hits) {
 void TopKKernel::insertHits(Value hits, Value from, Value position) {
   Value first = add(from, mul(threadI32, shape.laneColumns));
   Type type = b.getI32Type();
-  auto whileOp = b.create<scf::WhileOp>(TypeRange{type, type},
-                                        ValueRange{hits, position});
+  auto whileOp =
+      b.create<scf::WhileOp>(TypeRange{type, type}, ValueRange{hits, position});
   SmallVector<Location> locs(2, b.getLoc());
   OpBuilder::InsertionGuard guard(b);
   Block *before =
@@ -301,18 +302,18 @@ Value TopKKernel::sampleThreshold() {
             uniform(b.create<arith::DivUIOp>(mul(samples, shape.k), count));
         Value rank = add(add(expected, div(expected, 8)), 12);
         rank = min(rank, samples);
-        Value key =
-            findCut(samples, rank, div(rank, 8)).key;
+        Value key = findCut(samples, rank, div(rank, 8)).key;
         // What lets in -inf lets in everything.
-        key = select(compare(arith::CmpIPredicate::ule, key, i32(kMinNumberKey)),
-                     i32(0), key);
+        key =
+            select(compare(arith::CmpIPredicate::ule, key, i32(kMinNumberKey)),
+                   i32(0), key);
         return SmallVector<Value>{key};
       },
       [&] { return SmallVector<Value>{i32(0)}; })[0];
 }
 
-/// Reads the row and returns the candidates, among them all columns that have at
-/// least `floorKey` and may be among the best.
+/// Reads the row and returns the candidates, among them all columns that have
+/// at least `floorKey` and may be among the best.
 TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
   Value zero = index(0), none = i32(0);
   barrier();
@@ -321,53 +322,53 @@ TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
 
   Threshold first = thresholdAt(floorKey);
   TileRange firstRange = getTileRange(firstTile);
-  SmallVector<Value> init{none, none, first.value,     first.always,   zero,
-                          none, none, none,            none,
-                          firstRange.from, firstRange.size};
+  SmallVector<Value> init{
+      none, none, first.value, first.always,    zero,           none,
+      none, none, none,        firstRange.from, firstRange.size};
   const size_t fixed = init.size();
   llvm::append_range(init, loadTile(firstRange));
-  SmallVector<Value> result = loop(
-      firstTile, add(lastTile, 1), i32(1), init,
-      [&](Value tileNumber, ValueRange args) {
-        Value found = args[0], keyed = args[1], parity = args[4],
-              lastBase = args[5], lastTotal = args[6], otherBase = args[7],
-              otherTotal = args[8];
-        Threshold threshold{args[2], args[3]};
-        Value from = args[9];
-        // The hits are all that is needed of a tile. The next one is loaded into
-        // the same registers, not before they are known, and is on its way while
-        // they are dealt with.
-        Value hits =
-            findHits(Tile(args.drop_front(fixed)), args[10], threshold);
-        TileRange nextRange = getTileRange(add(tileNumber, 1));
-        nextRange.from =
-            uniform(hide({nextRange.from, hits}, "=s,0,v"));
-        Tile next = loadTile(nextRange);
-        auto [lanesBelow, own] = prefixOverLanes(hits);
-        auto [base, total] = prefixOverWaves(tileCounts, parity, own);
-        Value before = sub(base, lastBase), all = sub(total, lastTotal);
+  SmallVector<Value> result =
+      loop(firstTile, add(lastTile, 1), i32(1), init,
+           [&](Value tileNumber, ValueRange args) {
+             Value found = args[0], keyed = args[1], parity = args[4],
+                   lastBase = args[5], lastTotal = args[6], otherBase = args[7],
+                   otherTotal = args[8];
+             Threshold threshold{args[2], args[3]};
+             Value from = args[9];
+             // The hits are all that is needed of a tile. The next one is
+             // loaded into the same registers, not before they are known, and
+             // is on its way while they are dealt with.
+             Value hits =
+                 findHits(Tile(args.drop_front(fixed)), args[10], threshold);
+             TileRange nextRange = getTileRange(add(tileNumber, 1));
+             nextRange.from = uniform(hide({nextRange.from, hits}, "=s,0,v"));
+             Tile next = loadTile(nextRange);
+             auto [lanesBelow, own] = prefixOverLanes(hits);
+             auto [base, total] =
+                 prefixOverWaves(tileCounts, parity, own, lastBase, lastTotal);
+             Value before = sub(base, lastBase), all = sub(total, lastTotal);
 
-        Value capacity = i32(shape.candidates);
-        Value fits =
-            compare(arith::CmpIPredicate::sle, add(found, all), capacity);
-        SmallVector<Value> state = branch(
-            fits,
-            [&, lanesBelow = lanesBelow]() -> SmallVector<Value> {
-              insertHits(hits, from, add(add(found, before), lanesBelow));
-              return {add(found, all), keyed, threshold.value,
-                      threshold.always};
-            },
-            [&, lanesBelow = lanesBelow, own = own] {
-              return insertInTurns(hits, lanesBelow, own, from,
-                                   {found, keyed}, threshold, floorKey);
-            });
+             Value capacity = i32(shape.candidates);
+             Value fits =
+                 compare(arith::CmpIPredicate::sle, add(found, all), capacity);
+             SmallVector<Value> state = branch(
+                 fits,
+                 [&, lanesBelow = lanesBelow]() -> SmallVector<Value> {
+                   insertHits(hits, from, add(add(found, before), lanesBelow));
+                   return {add(found, all), keyed, threshold.value,
+                           threshold.always};
+                 },
+                 [&, lanesBelow = lanesBelow, own = own] {
+                   return insertInTurns(hits, lanesBelow, own, from,
+                                        {found, keyed}, threshold, floorKey);
+                 });
 
-        SmallVector<Value> yielded(state);
-        yielded.append({sub(index(1), parity), otherBase, otherTotal, base,
-                        total, nextRange.from, nextRange.size});
-        llvm::append_range(yielded, next);
-        return yielded;
-      });
+             SmallVector<Value> yielded(state);
+             yielded.append({sub(index(1), parity), otherBase, otherTotal, base,
+                             total, nextRange.from, nextRange.size});
+             llvm::append_range(yielded, next);
+             return yielded;
+           });
   return {result[0], result[1]};
 }
 
@@ -378,9 +379,8 @@ SmallVector<Value> TopKKernel::insertInTurns(Value hits, Value lanesBelow,
                                              Candidates all,
                                              const Threshold &threshold,
                                              Value floorKey) {
-  branch(equal(lane, index(0)), [&] {
-    b.create<memref::StoreOp>(own, waveHits, ValueRange{wave});
-  });
+  branch(equal(lane, index(0)),
+         [&] { b.create<memref::StoreOp>(own, waveHits, ValueRange{wave}); });
   barrier();
   return loop(
       index(0), index(shape.waves), index(1),
@@ -400,9 +400,8 @@ SmallVector<Value> TopKKernel::insertInTurns(Value hits, Value lanesBelow,
             [&]() -> SmallVector<Value> {
               return {found, keyed, args[2], args[3]};
             });
-        branch(equal(turn, wave), [&] {
-          insertHits(hits, from, add(state[0], lanesBelow));
-        });
+        branch(equal(turn, wave),
+               [&] { insertHits(hits, from, add(state[0], lanesBelow)); });
         return {add(state[0], more), state[1], state[2], state[3]};
       });
 }

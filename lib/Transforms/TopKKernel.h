@@ -10,10 +10,11 @@
 // column once. It goes through the range tile by tile in ascending order and
 // keeps in LDS, in ascending order too, the columns that may be among the best:
 // those not below a threshold. Of a candidate only the column is kept at first,
-// its value is read again when it has to be ranked. When they could overflow, all but the k best are
-// dropped, and the threshold rises to what beats the worst of these. For long
-// rows the first threshold is guessed from a sample; a guess that was too high
-// is noticed, as fewer than k candidates reach it, and the row is read again.
+// its value is read again when it has to be ranked. When they could overflow,
+// all but the k best are dropped, and the threshold rises to what beats the
+// worst of these. For long rows the first threshold is guessed from a sample; a
+// guess that was too high is noticed, as fewer than k candidates reach it, and
+// the row is read again.
 //
 // Candidates are ranked by an unsigned key, the greater, the better: 0 for
 // every NaN, the bits of the value with the sign inverted for a positive one,
@@ -66,6 +67,40 @@ struct TopKShape {
   }
 };
 
+/// What suits the sizes of an op, when they are known to the compiler or to the
+/// launch.
+struct TopKSchedule {
+  /// Rows of so many columns go to one wave each where there are enough of them
+  /// to fill the chip.
+  static constexpr int64_t kWaveColumns = 4096;
+  /// Workgroups that share a row.
+  static constexpr int64_t kMaxSplits = 256;
+
+  TopKSchedule(TopKOp op, const TargetInfo &target);
+
+  /// Workgroups for each of `rows`: as many as let few rows fill the chip,
+  /// where each has enough columns to itself.
+  int64_t getSplits(int64_t rows, int64_t columns) const {
+    const int64_t byRows =
+        std::min(numCus / std::max<int64_t>(rows, 1), kMaxSplits);
+    return std::max<int64_t>(1, std::min(byRows, columns / minShare));
+  }
+  bool isForWaves(int64_t rows, int64_t columns) const {
+    return rows >= numCus && columns <= kWaveColumns;
+  }
+  /// The configuration of one wave for each row, or null where so few of them
+  /// fit the LDS of a compute unit that a workgroup is better.
+  TopKConfigAttr getWaveConfig() const;
+  TopKConfigAttr getGroupConfig(int64_t splits) const;
+
+  MLIRContext *context;
+  int64_t k;
+  const TargetInfo &target;
+  int64_t numCus;
+  /// Columns that are worth a workgroup: the merge has less to read.
+  int64_t minShare;
+};
+
 /// What one workgroup does with its row.
 enum class TopKRole {
   whole, // selects in a row of `values` and writes the results
@@ -77,9 +112,9 @@ enum class TopKRole {
 class TopKKernel {
 public:
   TopKKernel(KernelBuilder &kernel, TopKOp op, const TargetInfo &target,
-             TopKRole role, int64_t splits)
-      : b(kernel.body()), kernel(kernel), op(op), role(role), splits(splits),
-        shape(op.getK(), op.getConfigAttr(), target) {}
+             TopKRole role, TopKConfigAttr config)
+      : b(kernel.body()), kernel(kernel), op(op), role(role),
+        splits(config.getSplits()), shape(op.getK(), config, target) {}
 
   void emit();
 
@@ -136,7 +171,8 @@ private:
   void sortStep(Value runLength, Value distance);
   void clearCounts(Value counters);
   std::pair<Value, Value> prefixOverWaves(Value counters, Value parity,
-                                          Value count);
+                                          Value count, Value lastBase,
+                                          Value lastTotal);
   Threshold thresholdAbove(Value key, Value floorKey);
   Threshold thresholdAt(Value key);
   Value toKey(Value bits);
@@ -212,6 +248,7 @@ private:
   KernelBuilder &kernel;
   TopKOp op;
   const TopKRole role;
+  /// 0 where the launch chooses.
   const int64_t splits;
   const TopKShape shape;
 

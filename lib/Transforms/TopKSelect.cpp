@@ -115,7 +115,11 @@ void TopKKernel::clearCounts(Value counters) {
 /// it read in the turn before, so that one barrier is enough and nothing has to
 /// be cleared between.
 std::pair<Value, Value> TopKKernel::prefixOverWaves(Value counters,
-                                                    Value parity, Value count) {
+                                                    Value parity, Value count,
+                                                    Value lastBase,
+                                                    Value lastTotal) {
+  if (shape.waves == 1)
+    return {lastBase, add(lastTotal, count)};
   // Lane j adds the count to what wave j, or with j = waves everyone, reads.
   Value isAfter = compare(arith::CmpIPredicate::ugt, laneI32, waveI32);
   Value isUsed = compare(arith::CmpIPredicate::ule, laneI32, i32(shape.waves));
@@ -153,8 +157,8 @@ Value TopKKernel::fromKey(Value key) {
 }
 
 /// What lets in the values of at least `key`, and a few others. An infinity has
-/// no difference from itself: for -inf or NaN everything is let in, for +inf the
-/// greatest finite value too.
+/// no difference from itself: for -inf or NaN everything is let in, for +inf
+/// the greatest finite value too.
 TopKKernel::Threshold TopKKernel::thresholdAt(Value key) {
   Value number = b.create<arith::MaxUIOp>(key, i32(kMinNumberKey));
   number = b.create<arith::MinUIOp>(number, i32(kMaxNumberKey - 1));
@@ -168,8 +172,8 @@ TopKKernel::Threshold TopKKernel::thresholdAbove(Value key, Value floorKey) {
   return thresholdAt(b.create<arith::MaxUIOp>(add(key, 1), floorKey));
 }
 
-/// Reads the values of candidates `from` to `to` again and puts their keys beside
-/// their columns.
+/// Reads the values of candidates `from` to `to` again and puts their keys
+/// beside their columns.
 void TopKKernel::toKeys(Value from, Value to) {
   forEachItem(from, to, [&](Value item) {
     Value position = toIndex(item);
@@ -216,9 +220,9 @@ TopKKernel::Cut TopKKernel::findCut(Value count, Value wanted, Value slack) {
               sub(before->getArgument(4), before->getArgument(3)), slack);
   Value pass0 = before->getArgument(0);
   // The key is compared with others, for which a byte of it is too coarse.
-  b.create<scf::ConditionOp>(bitOr(less(pass0, i32(2)),
-                                   bitAnd(isTooMany, less(pass0, i32(passes)))),
-                             before->getArguments());
+  b.create<scf::ConditionOp>(
+      bitOr(less(pass0, i32(2)), bitAnd(isTooMany, less(pass0, i32(passes)))),
+      before->getArguments());
 
   Block *after = b.createBlock(&whileOp.getAfter(), {}, types, locs);
   Value passI32 = uniform(after->getArgument(0));
@@ -274,16 +278,16 @@ void TopKKernel::pickBucket(Value pass, Value rest) {
     sum = add(sum, own.back());
   }
   const auto steps = llvm::Log2_64(static_cast<uint64_t>(shape.lanes));
-  Value upTo = loop(
-      i32(0), add(unknownZero, steps), i32(1), {sum, i32(1)},
-      [&](Value, ValueRange args) -> SmallVector<Value> {
-        Value partial = args[0], distance = args[1];
-        auto shuffle = b.create<gpu::ShuffleOp>(
-            partial, distance, i32(shape.lanes), gpu::ShuffleMode::UP);
-        Value received = select(less(laneI32, distance), i32(0),
-                                shuffle.getShuffleResult());
-        return {add(partial, received), add(distance, distance)};
-      })[0];
+  Value upTo =
+      loop(i32(0), add(unknownZero, steps), i32(1), {sum, i32(1)},
+           [&](Value, ValueRange args) -> SmallVector<Value> {
+             Value partial = args[0], distance = args[1];
+             auto shuffle = b.create<gpu::ShuffleOp>(
+                 partial, distance, i32(shape.lanes), gpu::ShuffleMode::UP);
+             Value received = select(less(laneI32, distance), i32(0),
+                                     shuffle.getShuffleResult());
+             return {add(partial, received), add(distance, distance)};
+           })[0];
   Value beforeLane = sub(upTo, sum);
   Value isHere = bitAnd(less(beforeLane, rest),
                         compare(arith::CmpIPredicate::sle, rest, upTo));
@@ -292,8 +296,7 @@ void TopKKernel::pickBucket(Value pass, Value rest) {
     Value size = own[0];
     Value isOpen = b.create<arith::ConstantOp>(b.getBoolAttr(true));
     for (int64_t i = 0; i + 1 < each; ++i) {
-      isOpen =
-          bitAnd(isOpen, compare(arith::CmpIPredicate::sgt, left, own[i]));
+      isOpen = bitAnd(isOpen, compare(arith::CmpIPredicate::sgt, left, own[i]));
       left = select(isOpen, sub(left, own[i]), left);
       bucket = select(isOpen, add(bucket, -1), bucket);
       size = select(isOpen, own[i + 1], size);
@@ -331,7 +334,8 @@ void TopKKernel::keepBest(Value count, const Cut &cut) {
          Value both =
              bitOr(countBits(betterMask),
                    b.create<arith::ShLIOp>(countBits(tieMask), i32(kHalf)));
-         auto [base, sum] = prefixOverWaves(candidateCounts, parity, both);
+         auto [base, sum] = prefixOverWaves(candidateCounts, parity, both,
+                                            lastBase, lastTotal);
          Value before = sub(base, lastBase), inTile = sub(sum, lastTotal);
          Value low = i32(0xFFFF);
          Value betterBefore =

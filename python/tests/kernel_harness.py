@@ -85,6 +85,21 @@ def evaluate(text: str, sizes: dict) -> int:
     return int(eval(text, {"__builtins__": {}}, names))
 
 
+def sizes_of(kernel: dict, operands: dict, scalars: Optional[dict] = None) -> dict:
+    """The named sizes and scalars of a launch, scalars given by hand where they are."""
+    sizes = {name: operands[size["operand"]].shape[size["dim"]]
+             for name, size in kernel["sizes"].items()}
+    for name, text in kernel["scalars"].items():
+        sizes[name] = (scalars or {}).get(name, evaluate(text, sizes))
+    return sizes
+
+
+def launched(kernels: list, operands: dict) -> list:
+    """The kernels whose grid is not empty."""
+    return [kernel for kernel in kernels
+            if all(evaluate(text, sizes_of(kernel, operands)) for text in kernel["grid"])]
+
+
 def pieces(operand: Operand, data: np.ndarray, path: pathlib.Path):
     """How a spec names the pieces of `data`, which `path` holds one after another."""
     if not operand.sparse:
@@ -104,10 +119,7 @@ def pieces(operand: Operand, data: np.ndarray, path: pathlib.Path):
 
 def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
         scalars: Optional[dict] = None, options: tuple = ()) -> Result:
-    sizes = {name: operands[size["operand"]].shape[size["dim"]]
-             for name, size in kernel["sizes"].items()}
-    for name, text in kernel["scalars"].items():
-        sizes[name] = (scalars or {}).get(name, evaluate(text, sizes))
+    sizes = sizes_of(kernel, operands, scalars)
     with tempfile.TemporaryDirectory(prefix="pagedattn-run-") as work:
         args = []
         for arg in kernel["args"]:
@@ -171,8 +183,7 @@ def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
 def add_workspaces(kernel: dict, operands: dict) -> dict:
     """The operands with the kernel's workspaces, of four-byte elements, among
     them. What they hold at first is poison."""
-    sizes = {name: operands[size["operand"]].shape[size["dim"]]
-             for name, size in kernel["sizes"].items()}
+    sizes = sizes_of(kernel, operands)
     added = dict(operands)
     for name, extents in kernel["workspaces"].items():
         if name in operands:
@@ -187,7 +198,7 @@ def run_all(kernels: list, folder: pathlib.Path, operands: dict, *,
     """Launches the kernels of one op one after another. Each starts with what the
     one before left in its outputs. The statistics are those of all."""
     outputs, instructions, loaded = {}, 0, 0
-    for kernel in kernels:
+    for kernel in launched(kernels, operands):
         operands = add_workspaces(kernel, operands)
         result = run(kernel, folder, operands, options=options)
         outputs.update(result.outputs)
