@@ -38,8 +38,8 @@ void TopKKernel::emitBuffers() {
   buffer = addLds({std::max(shape.candidates, shape.getSortSize()), 2});
   buckets = addLds({TopKShape::kPasses, TopKShape::kBuckets});
   picked = addLds({TopKShape::kPasses, 3});
-  tileCounts = addLds({2, shape.waves + 1});
-  candidateCounts = addLds({2, shape.waves + 1});
+  tileCounts = addLds({TopKShape::kTurns, shape.waves + 1});
+  candidateCounts = addLds({TopKShape::kTurns, shape.waves + 1});
   waveHits = addLds({shape.waves});
 }
 
@@ -315,60 +315,51 @@ Value TopKKernel::sampleThreshold() {
 /// Reads the row and returns the candidates, among them all columns that have
 /// at least `floorKey` and may be among the best.
 TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
-  Value zero = index(0), none = i32(0);
+  Value none = i32(0);
   barrier();
   clearCounts(tileCounts);
   barrier();
 
   Threshold first = thresholdAt(floorKey);
   TileRange firstRange = getTileRange(firstTile);
-  SmallVector<Value> init{
-      none, none, first.value, first.always,    zero,           none,
-      none, none, none,        firstRange.from, firstRange.size};
+  SmallVector<Value> init{none,           none, first.value,
+                          first.always,   none, firstRange.from,
+                          firstRange.size};
   const size_t fixed = init.size();
   llvm::append_range(init, loadTile(firstRange));
-  SmallVector<Value> result =
-      loop(firstTile, add(lastTile, 1), i32(1), init,
-           [&](Value tileNumber, ValueRange args) {
-             Value found = args[0], keyed = args[1], parity = args[4],
-                   lastBase = args[5], lastTotal = args[6], otherBase = args[7],
-                   otherTotal = args[8];
-             Threshold threshold{args[2], args[3]};
-             Value from = args[9];
-             // The hits are all that is needed of a tile. The next one is
-             // loaded into the same registers, not before they are known, and
-             // is on its way while they are dealt with.
-             Value hits =
-                 findHits(Tile(args.drop_front(fixed)), args[10], threshold);
-             TileRange nextRange = getTileRange(add(tileNumber, 1));
-             nextRange.from = uniform(hide({nextRange.from, hits}, "=s,0,v"));
-             Tile next = loadTile(nextRange);
-             auto [lanesBelow, own] = prefixOverLanes(hits);
-             auto [base, total] =
-                 prefixOverWaves(tileCounts, parity, own, lastBase, lastTotal);
-             Value before = sub(base, lastBase), all = sub(total, lastTotal);
-
-             Value capacity = i32(shape.candidates);
-             Value fits =
-                 compare(arith::CmpIPredicate::sle, add(found, all), capacity);
-             SmallVector<Value> state = branch(
-                 fits,
-                 [&, lanesBelow = lanesBelow]() -> SmallVector<Value> {
-                   insertHits(hits, from, add(add(found, before), lanesBelow));
-                   return {add(found, all), keyed, threshold.value,
-                           threshold.always};
-                 },
-                 [&, lanesBelow = lanesBelow, own = own] {
-                   return insertInTurns(hits, lanesBelow, own, from,
-                                        {found, keyed}, threshold, floorKey);
-                 });
-
-             SmallVector<Value> yielded(state);
-             yielded.append({sub(index(1), parity), otherBase, otherTotal, base,
-                             total, nextRange.from, nextRange.size});
-             llvm::append_range(yielded, next);
-             return yielded;
-           });
+  SmallVector<Value> result = loop(
+      firstTile, add(lastTile, 1), i32(1), init,
+      [&](Value tileNumber, ValueRange args) {
+        Value found = args[0], keyed = args[1], turn = args[4], from = args[5];
+        Threshold threshold{args[2], args[3]};
+        // The hits are all that is needed of a tile. The next one is loaded
+        // into the same registers, not before they are known, and is on its way
+        // while they are dealt with.
+        Value hits = findHits(Tile(args.drop_front(fixed)), args[6], threshold);
+        TileRange nextRange = getTileRange(add(tileNumber, 1));
+        nextRange.from = uniform(hide({nextRange.from, hits}, "=s,0,v"));
+        Tile next = loadTile(nextRange);
+        auto [lanesBelow, own] = prefixOverLanes(hits);
+        auto [before, all] = prefixOverWaves(tileCounts, turn, own);
+        Value foundThen = add(found, all);
+        Value fits = compare(arith::CmpIPredicate::sle, foundThen,
+                             i32(shape.candidates));
+        SmallVector<Value> state = branch(
+            fits,
+            [&, lanesBelow = lanesBelow,
+             before = before]() -> SmallVector<Value> {
+              insertHits(hits, from, add(add(found, before), lanesBelow));
+              return {foundThen, keyed, threshold.value, threshold.always};
+            },
+            [&, lanesBelow = lanesBelow, own = own] {
+              return insertInTurns(hits, lanesBelow, own, from, {found, keyed},
+                                   threshold, floorKey);
+            });
+        SmallVector<Value> yielded(state);
+        yielded.append({nextTurn(turn), nextRange.from, nextRange.size});
+        llvm::append_range(yielded, next);
+        return yielded;
+      });
   return {result[0], result[1]};
 }
 

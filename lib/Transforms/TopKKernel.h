@@ -37,6 +37,8 @@ struct TopKShape {
   static constexpr int64_t kVector = 4;
   /// Passes of the radix selection, and the buckets of each.
   static constexpr int64_t kPasses = 4, kBuckets = 256;
+  /// Turns of the counters over waves.
+  static constexpr int64_t kTurns = 3;
   /// Keys of -inf and +inf, between which lie those of all numbers, and of +0.
   static constexpr int64_t kMinNumberKey = 0x007FFFFF;
   static constexpr int64_t kMaxNumberKey = 0xFF800000;
@@ -61,7 +63,8 @@ struct TopKShape {
   }
   int64_t getLdsBytes() const {
     int64_t words = 2 * std::max(candidates, getSortSize()) +
-                    kPasses * kBuckets + kPasses * 3 + 4 * (waves + 1) + waves;
+                    kPasses * kBuckets + kPasses * 3 +
+                    2 * kTurns * (waves + 1) + waves;
     // Each buffer is aligned to 16 bytes.
     return 4 * words + 6 * 16;
   }
@@ -170,9 +173,9 @@ private:
   void sortByValue(Value count);
   void sortStep(Value runLength, Value distance);
   void clearCounts(Value counters);
-  std::pair<Value, Value> prefixOverWaves(Value counters, Value parity,
-                                          Value count, Value lastBase,
-                                          Value lastTotal);
+  std::pair<Value, Value> prefixOverWaves(Value counters, Value turn,
+                                          Value count);
+  Value nextTurn(Value turn);
   Threshold thresholdAbove(Value key, Value floorKey);
   Threshold thresholdAt(Value key);
   Value toKey(Value bits);
@@ -266,7 +269,7 @@ private:
   Value aligned, firstTile, lastTile;
   /// LDS: pairs of key and column; buckets of each pass; bucket
   /// and rest that a pass picked; counts over waves for tiles and for
-  /// candidates, two turns of each; hits of each wave in a crowded tile.
+  /// candidates, three turns of each; hits of each wave in a crowded tile.
   Value buffer, buckets, picked, tileCounts, candidateCounts, waveHits;
 };
 

@@ -103,36 +103,43 @@ Value TopKKernel::countBitsBelowLane(Value mask, Value start) {
 /// Sets what prefixOverWaves counts with to 0.
 void TopKKernel::clearCounts(Value counters) {
   const int64_t each = shape.waves + 1;
-  branch(less(thread, index(2 * each)), [&] {
+  branch(less(thread, index(TopKShape::kTurns * each)), [&] {
     b.create<memref::StoreOp>(i32(0), counters,
                               ValueRange{div(thread, each), rem(thread, each)});
   });
 }
 
-/// Adds `count`, which is uniform, to what the waves after this one read, and
-/// to what all read; returns the two sums as this wave reads them. `counters`
-/// has two turns, used alternately, which only grow: the caller subtracts what
-/// it read in the turn before, so that one barrier is enough and nothing has to
-/// be cleared between.
-std::pair<Value, Value> TopKKernel::prefixOverWaves(Value counters,
-                                                    Value parity, Value count,
-                                                    Value lastBase,
-                                                    Value lastTotal) {
+/// The sum of `count`, which is uniform, over the waves before this one, and
+/// over all. One barrier is enough, as three turns of counters are used one
+/// after another: what all have read in the turn before the last is set to 0
+/// before the barrier, for those that add to it after the barrier.
+std::pair<Value, Value> TopKKernel::prefixOverWaves(Value counters, Value turn,
+                                                    Value count) {
   if (shape.waves == 1)
-    return {lastBase, add(lastTotal, count)};
+    return {i32(0), count};
   // Lane j adds the count to what wave j, or with j = waves everyone, reads.
   Value isAfter = compare(arith::CmpIPredicate::ugt, laneI32, waveI32);
   Value isUsed = compare(arith::CmpIPredicate::ule, laneI32, i32(shape.waves));
+  Value now = toIndex(turn), next = toIndex(nextTurn(turn));
   branch(bitAnd(isAfter, isUsed), [&] {
     b.create<memref::AtomicRMWOp>(arith::AtomicRMWKind::addi, count, counters,
-                                  ValueRange{parity, lane});
+                                  ValueRange{now, lane});
+  });
+  branch(equal(waveI32, i32(0)), [&] {
+    branch(isUsed, [&] {
+      b.create<memref::StoreOp>(i32(0), counters, ValueRange{next, lane});
+    });
   });
   barrier();
-  Value base =
-      uniform(b.create<memref::LoadOp>(counters, ValueRange{parity, wave}));
-  Value total = uniform(b.create<memref::LoadOp>(
-      counters, ValueRange{parity, index(shape.waves)}));
-  return {base, total};
+  Value before =
+      uniform(b.create<memref::LoadOp>(counters, ValueRange{now, wave}));
+  Value all = uniform(
+      b.create<memref::LoadOp>(counters, ValueRange{now, index(shape.waves)}));
+  return {before, all};
+}
+
+Value TopKKernel::nextTurn(Value turn) {
+  return select(equal(turn, i32(TopKShape::kTurns - 1)), i32(0), add(turn, 1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -312,50 +319,64 @@ void TopKKernel::pickBucket(Value pass, Value rest) {
 void TopKKernel::keepBest(Value count, const Cut &cut) {
   Value zero = index(0), one = index(1);
   Value none = i32(0);
-  // Both counts of a tile in one word, neither of which has more than 16 bits.
+  // Both counts of a step in one word, neither of which has more than 16 bits.
   constexpr int64_t kHalf = 16;
-  loop(none, count, i32(shape.threads),
-       {none, none, zero, none, none, none, none},
+  // A thread has consecutive items, so that their order is that of threads.
+  constexpr int64_t kItems = 2;
+  struct Item {
+    Value key, column, isBetter, isTie, betterMask, tieMask;
+  };
+  loop(none, count, i32(kItems * shape.threads), {none, none, none},
        [&](Value first, ValueRange args) -> SmallVector<Value> {
-         Value better = args[0], ties = args[1], parity = args[2],
-               lastBase = args[3], lastTotal = args[4], otherBase = args[5],
-               otherTotal = args[6];
-         Value item = add(first, threadI32);
-         Value isItem = less(item, count);
-         Value position = toIndex(min(item, sub(count, i32(1))));
-         Value key =
-             b.create<memref::LoadOp>(buffer, ValueRange{position, zero});
-         Value column =
-             b.create<memref::LoadOp>(buffer, ValueRange{position, one});
-         Value isBetter =
-             bitAnd(isItem, compare(arith::CmpIPredicate::uge, key, cut.bound));
-         Value isTie = bitAnd(isItem, equal(key, cut.key));
-         Value betterMask = ballot(isBetter), tieMask = ballot(isTie);
-         Value both =
-             bitOr(countBits(betterMask),
-                   b.create<arith::ShLIOp>(countBits(tieMask), i32(kHalf)));
-         auto [base, sum] = prefixOverWaves(candidateCounts, parity, both,
-                                            lastBase, lastTotal);
-         Value before = sub(base, lastBase), inTile = sub(sum, lastTotal);
+         Value better = args[0], ties = args[1], turn = args[2];
+         SmallVector<Item> items;
+         Value both = none;
+         for (int64_t i = 0; i < kItems; ++i) {
+           Item item;
+           Value number = add(first, add(mul(threadI32, kItems), i));
+           Value isItem = less(number, count);
+           Value position = toIndex(min(number, sub(count, i32(1))));
+           item.key =
+               b.create<memref::LoadOp>(buffer, ValueRange{position, zero});
+           item.column =
+               b.create<memref::LoadOp>(buffer, ValueRange{position, one});
+           item.isBetter = bitAnd(
+               isItem, compare(arith::CmpIPredicate::uge, item.key, cut.bound));
+           item.isTie = bitAnd(isItem, equal(item.key, cut.key));
+           item.betterMask = ballot(item.isBetter);
+           item.tieMask = ballot(item.isTie);
+           both = add(both, countBits(item.betterMask));
+           both = add(both, b.create<arith::ShLIOp>(countBits(item.tieMask),
+                                                    i32(kHalf)));
+           items.push_back(item);
+         }
+         auto [before, all] = prefixOverWaves(candidateCounts, turn, both);
          Value low = i32(0xFFFF);
-         Value betterBefore =
-             countBitsBelowLane(betterMask, add(better, bitAnd(before, low)));
-         Value tiesBefore = countBitsBelowLane(
-             tieMask, add(ties, b.create<arith::ShRUIOp>(before, i32(kHalf))));
-         Value isKept =
-             bitOr(isBetter, bitAnd(isTie, less(tiesBefore, cut.ties)));
-         branch(isKept, [&] {
+         Value betterBefore = add(better, bitAnd(before, low));
+         Value tiesBefore =
+             add(ties, b.create<arith::ShRUIOp>(before, i32(kHalf)));
+         for (const Item &item : items) {
+           betterBefore = countBitsBelowLane(item.betterMask, betterBefore);
+           tiesBefore = countBitsBelowLane(item.tieMask, tiesBefore);
+         }
+         for (const Item &item : items) {
+           Value isKept = bitOr(item.isBetter,
+                                bitAnd(item.isTie, less(tiesBefore, cut.ties)));
            Value to = toIndex(add(betterBefore, min(tiesBefore, cut.ties)));
-           b.create<memref::StoreOp>(key, buffer, ValueRange{to, zero});
-           b.create<memref::StoreOp>(column, buffer, ValueRange{to, one});
-         });
-         return {add(better, bitAnd(inTile, low)),
-                 add(ties, b.create<arith::ShRUIOp>(inTile, i32(kHalf))),
-                 sub(one, parity),
-                 otherBase,
-                 otherTotal,
-                 base,
-                 sum};
+           branch(isKept, [&] {
+             b.create<memref::StoreOp>(item.key, buffer, ValueRange{to, zero});
+             b.create<memref::StoreOp>(item.column, buffer,
+                                       ValueRange{to, one});
+           });
+           Type type = b.getI32Type();
+           betterBefore =
+               add(betterBefore, b.create<arith::ExtUIOp>(type, item.isBetter));
+           tiesBefore =
+               add(tiesBefore, b.create<arith::ExtUIOp>(type, item.isTie));
+         }
+         return {add(better, bitAnd(all, low)),
+                 add(ties, b.create<arith::ShRUIOp>(all, i32(kHalf))),
+                 nextTurn(turn)};
        });
   barrier();
 }
