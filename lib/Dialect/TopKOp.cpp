@@ -32,11 +32,18 @@ static LogicalResult verifyConfig(TopKOp op) {
     return op.emitOpError() << name << " must be from " << min << " to " << max
                             << ", found " << value;
   };
+  auto verifyLoads = [&]() -> LogicalResult {
+    const int64_t loads = config.getLoads();
+    if ((loads >= 1 && loads <= 4) || loads == 8)
+      return success();
+    return op.emitOpError()
+           << "loads must be from 1 to 4 or 8, found " << loads;
+  };
   // What a wave of 64 lanes finds in one step fits beside k. The upper bound
   // keeps counts of candidates in 16 bits.
   return success(
       succeeded(verifyRange("waves", config.getWaves(), 1, 16)) &&
-      succeeded(verifyRange("loads", config.getLoads(), 1, 4)) &&
+      succeeded(verifyLoads()) &&
       succeeded(verifyRange("candidates", config.getCandidates(),
                             op.getK() + 256 * config.getLoads(), 32768)) &&
       succeeded(verifyRange("splits", config.getSplits(), 0, 256)));

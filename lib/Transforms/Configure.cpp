@@ -125,7 +125,7 @@ TopKConfigAttr TopKSchedule::getGroupConfig(int64_t splits) const {
   // So many beside the k best that dropping the others is rare.
   int64_t candidates = k + std::max<int64_t>(4096, k);
   auto make = [&] {
-    return TopKConfigAttr::get(context, /*waves=*/8, /*loads=*/4, candidates,
+    return TopKConfigAttr::get(context, /*waves=*/8, /*loads=*/8, candidates,
                                splits);
   };
   while (TopKShape(k, make(), target).getLdsBytes() > target.ldsBytes)

@@ -14,6 +14,7 @@ using namespace mlir;
 using namespace mlir::pa;
 
 constexpr int64_t kVector = TopKShape::kVector;
+constexpr int64_t kHalf = TopKShape::kHalf;
 constexpr int64_t kMinNumberKey = TopKShape::kMinNumberKey;
 
 void TopKKernel::emitLaneIds() {
@@ -111,9 +112,8 @@ void TopKKernel::emitRange() {
   lastTile = div(add(sub(end, aligned), shape.tile - 1), shape.tile);
 }
 
-/// First column of a tile, and its number of columns, none behind the last
-/// tile.
-TopKKernel::TileRange TopKKernel::getTileRange(Value tileNumber) {
+/// The columns of a tile, none behind the last one.
+TopKKernel::ColumnRange TopKKernel::getTileRange(Value tileNumber) {
   Value isHead = equal(tileNumber, i32(0));
   Value left = sub(end, aligned);
   Value before =
@@ -124,11 +124,21 @@ TopKKernel::TileRange TopKKernel::getTileRange(Value tileNumber) {
   return {uniform(from), uniform(size)};
 }
 
-/// First column of the lane inside a tile. A lane has consecutive columns, so
+/// The columns of a run of a tile.
+TopKKernel::ColumnRange TopKKernel::getRun(const ColumnRange &tile,
+                                           int64_t number) {
+  if (shape.runs == 1)
+    return tile;
+  const int64_t before = number * shape.runColumns;
+  Value size = max(sub(tile.size, i32(before)), i32(0));
+  return {add(tile.from, before), min(size, i32(shape.runColumns))};
+}
+
+/// First column of the lane inside a run. A lane has consecutive columns, so
 /// that the order of lanes is that of their columns.
 Value TopKKernel::getLaneOffset() { return mul(thread, shape.laneColumns); }
 
-/// Whether all columns of the wave are inside a tile of `size` columns.
+/// Whether all columns of the wave are inside a run of `size` columns.
 Value TopKKernel::isWholeWave(Value size) {
   const int64_t waveColumns = shape.lanes * shape.laneColumns;
   return compare(arith::CmpIPredicate::sle, mul(add(waveI32, 1), waveColumns),
@@ -145,17 +155,17 @@ Value TopKKernel::hide(ValueRange operands, StringRef constraints) {
       .getResult(0);
 }
 
-/// The lane's columns of a tile, one vector for each load; what lies outside
-/// the tile is not read.
-TopKKernel::Tile TopKKernel::loadTile(const TileRange &range) {
+/// The lane's columns of a run, one vector for each load; what lies outside the
+/// run is not read.
+TopKKernel::Run TopKKernel::loadRun(const ColumnRange &range) {
   Value from = range.from, size = range.size;
   auto type = VectorType::get({kVector}, b.getF32Type());
   Value first = getLaneOffset();
   auto forEachLoad = [&](auto &&emit) {
-    Tile tile;
-    for (int64_t load = 0; load < shape.loads; ++load)
-      tile.push_back(emit(add(first, load * kVector)));
-    return tile;
+    Run run;
+    for (int64_t load = 0; load < shape.runLoads; ++load)
+      run.push_back(emit(add(first, load * kVector)));
+    return run;
   };
   auto loadVectors = [&] {
     return forEachLoad([&](Value offset) -> Value {
@@ -165,7 +175,7 @@ TopKKernel::Tile TopKKernel::loadTile(const TileRange &range) {
   };
   auto zeros = [&] {
     Value zero = b.create<arith::ConstantOp>(type, b.getZeroAttr(type));
-    return Tile(shape.loads, zero);
+    return Run(shape.runLoads, zero);
   };
   // Lanes behind the end read the last column.
   auto loadElements = [&] {
@@ -183,25 +193,25 @@ TopKKernel::Tile TopKKernel::loadTile(const TileRange &range) {
   };
   return branch(isWholeWave(size), loadVectors, [&] {
     Value first = mul(waveI32, shape.lanes * shape.laneColumns);
-    Tile tile = branch(less(first, size), loadElements, zeros);
+    Run run = branch(less(first, size), loadElements, zeros);
     // Vectors that the backend does not take apart, so that those of the loads
     // are not copied element by element.
-    for (Value &vector : tile)
+    for (Value &vector : run)
       vector = hide(vector, "=v,0");
-    return tile;
+    return run;
   });
 }
 
 /// A bit for each column of the lane, the first one in the lowest: whether it
 /// is not below the threshold. That is the sign of the difference; a NaN may
 /// have either.
-Value TopKKernel::findHits(const Tile &tile, Value size,
+Value TopKKernel::findHits(ArrayRef<Value> run, Value size,
                            const Threshold &threshold) {
   auto type = VectorType::get({kVector}, b.getF32Type());
   Value negated = b.create<vector::BroadcastOp>(
       type, b.create<arith::NegFOp>(threshold.value));
   Value misses = i32(0);
-  for (Value vector : llvm::reverse(tile)) {
+  for (Value vector : llvm::reverse(run)) {
     Value difference = b.create<arith::AddFOp>(vector, negated);
     difference = b.create<arith::BitcastOp>(
         VectorType::get({kVector}, b.getI32Type()), difference);
@@ -212,7 +222,7 @@ Value TopKKernel::findHits(const Tile &tile, Value size,
     }
   }
   Value hits = b.create<arith::XOrIOp>(misses, i32(-1));
-  // Lanes have up to 16 columns inside the tile.
+  // Lanes have up to 16 columns inside the run.
   Value inside = sub(size, mul(threadI32, shape.laneColumns));
   inside = min(max(inside, i32(0)), i32(shape.laneColumns));
   Value mask = sub(b.create<arith::ShLIOp>(i32(1), inside), i32(1));
@@ -279,7 +289,7 @@ Value TopKKernel::sampleThreshold() {
       [&] {
         // Vectors from all over the row, about as many as threads.
         Value vectors =
-            min(div(count, 32), max(i32(shape.threads), div(count, 128)));
+            min(div(count, 32), max(i32(shape.threads), div(count, 256)));
         vectors = min(vectors, i32(shape.candidates / kVector));
         Value stride = uniform(b.create<arith::DivUIOp>(count, vectors));
         auto type = VectorType::get({kVector}, b.getF32Type());
@@ -321,39 +331,79 @@ TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
   barrier();
 
   Threshold first = thresholdAt(floorKey);
-  TileRange firstRange = getTileRange(firstTile);
+  ColumnRange firstRange = getTileRange(firstTile);
   SmallVector<Value> init{none,           none, first.value,
                           first.always,   none, firstRange.from,
                           firstRange.size};
   const size_t fixed = init.size();
+  auto loadTile = [&](const ColumnRange &range) {
+    SmallVector<Value> tile;
+    for (int64_t i = 0; i < shape.runs; ++i)
+      llvm::append_range(tile, loadRun(getRun(range, i)));
+    return tile;
+  };
   llvm::append_range(init, loadTile(firstRange));
   SmallVector<Value> result = loop(
       firstTile, add(lastTile, 1), i32(1), init,
       [&](Value tileNumber, ValueRange args) {
-        Value found = args[0], keyed = args[1], turn = args[4], from = args[5];
+        Value found = args[0], turn = args[4];
         Threshold threshold{args[2], args[3]};
+        ColumnRange range{args[5], args[6]};
+        SmallVector<Value> tile(args.drop_front(fixed)), hits;
+        for (int64_t i = 0; i < shape.runs; ++i)
+          hits.push_back(
+              findHits(ArrayRef(tile).slice(i * shape.runLoads, shape.runLoads),
+                       getRun(range, i).size, threshold));
         // The hits are all that is needed of a tile. The next one is loaded
         // into the same registers, not before they are known, and is on its way
         // while they are dealt with.
-        Value hits = findHits(Tile(args.drop_front(fixed)), args[6], threshold);
-        TileRange nextRange = getTileRange(add(tileNumber, 1));
-        nextRange.from = uniform(hide({nextRange.from, hits}, "=s,0,v"));
-        Tile next = loadTile(nextRange);
-        auto [lanesBelow, own] = prefixOverLanes(hits);
-        auto [before, all] = prefixOverWaves(tileCounts, turn, own);
-        Value foundThen = add(found, all);
+        ColumnRange nextRange = getTileRange(add(tileNumber, 1));
+        SmallVector<Value> known{nextRange.from};
+        llvm::append_range(known, hits);
+        nextRange.from =
+            uniform(hide(known, shape.runs == 1 ? "=s,0,v" : "=s,0,v,v"));
+        SmallVector<Value> next = loadTile(nextRange);
+
+        // The counts of two runs share a word.
+        SmallVector<Value> below, own;
+        Value counts = none;
+        for (Value bits : hits) {
+          auto [lanesBelow, sum] = prefixOverLanes(bits);
+          counts = add(counts, below.empty()
+                                   ? sum
+                                   : b.create<arith::ShLIOp>(sum, i32(kHalf)));
+          below.push_back(lanesBelow);
+          own.push_back(sum);
+        }
+        auto [before, all] = prefixOverWaves(tileCounts, turn, counts);
+        auto part = [&](Value sums, int64_t i) -> Value {
+          if (shape.runs == 1)
+            return sums;
+          return i == 0 ? bitAnd(sums, i32(0xFFFF))
+                        : b.create<arith::ShRUIOp>(sums, i32(kHalf));
+        };
+        Value foundThen = found;
+        for (int64_t i = 0; i < shape.runs; ++i)
+          foundThen = add(foundThen, part(all, i));
         Value fits = compare(arith::CmpIPredicate::sle, foundThen,
                              i32(shape.candidates));
         SmallVector<Value> state = branch(
             fits,
-            [&, lanesBelow = lanesBelow,
-             before = before]() -> SmallVector<Value> {
-              insertHits(hits, from, add(add(found, before), lanesBelow));
-              return {foundThen, keyed, threshold.value, threshold.always};
+            [&, before = before, all = all]() -> SmallVector<Value> {
+              Value position = found;
+              for (int64_t i = 0; i < shape.runs; ++i) {
+                Value first = add(add(position, part(before, i)), below[i]);
+                insertHits(hits[i], getRun(range, i).from, first);
+                position = add(position, part(all, i));
+              }
+              return {foundThen, args[1], args[2], args[3]};
             },
-            [&, lanesBelow = lanesBelow, own = own] {
-              return insertInTurns(hits, lanesBelow, own, from, {found, keyed},
-                                   threshold, floorKey);
+            [&] {
+              SmallVector<Value> state(args.take_front(4));
+              for (int64_t i = 0; i < shape.runs; ++i)
+                state = insertInTurns(hits[i], below[i], own[i],
+                                      getRun(range, i).from, state, floorKey);
+              return state;
             });
         SmallVector<Value> yielded(state);
         yielded.append({nextTurn(turn), nextRange.from, nextRange.size});
@@ -363,19 +413,18 @@ TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
   return {result[0], result[1]};
 }
 
-/// Inserts hits that do not fit at once wave by wave. Returns the candidates
-/// and the threshold.
+/// Inserts the hits of a run that do not fit at once wave by wave. `state` are
+/// the candidates and the threshold; returns what they are then.
 SmallVector<Value> TopKKernel::insertInTurns(Value hits, Value lanesBelow,
                                              Value own, Value from,
-                                             Candidates all,
-                                             const Threshold &threshold,
+                                             ArrayRef<Value> state,
                                              Value floorKey) {
+  barrier();
   branch(equal(lane, index(0)),
          [&] { b.create<memref::StoreOp>(own, waveHits, ValueRange{wave}); });
   barrier();
   return loop(
-      index(0), index(shape.waves), index(1),
-      {all.count, all.keyed, threshold.value, threshold.always},
+      index(0), index(shape.waves), index(1), state,
       [&](Value turn, ValueRange args) -> SmallVector<Value> {
         Value found = args[0], keyed = args[1];
         Value more =

@@ -37,6 +37,8 @@ struct TopKShape {
   static constexpr int64_t kVector = 4;
   /// Passes of the radix selection, and the buckets of each.
   static constexpr int64_t kPasses = 4, kBuckets = 256;
+  /// Bits of each of two counts that share a word: none has more.
+  static constexpr int64_t kHalf = 16;
   /// Turns of the counters over waves.
   static constexpr int64_t kTurns = 3;
   /// Keys of -inf and +inf, between which lie those of all numbers, and of +0.
@@ -46,13 +48,15 @@ struct TopKShape {
 
   TopKShape(int64_t k, TopKConfigAttr config, const TargetInfo &target)
       : k(k), lanes(target.waveSize), waves(config.getWaves()),
-        threads(waves * lanes), loads(config.getLoads()),
-        laneColumns(loads * kVector), candidates(config.getCandidates()),
-        tile(threads * laneColumns) {}
+        threads(waves * lanes), runs((config.getLoads() + 3) / 4),
+        runLoads(config.getLoads() / runs), laneColumns(runLoads * kVector),
+        runColumns(threads * laneColumns), candidates(config.getCandidates()),
+        tile(runs * runColumns) {}
 
-  int64_t k, lanes, waves, threads, loads;
-  /// Consecutive columns that a lane looks at in one step.
-  int64_t laneColumns;
+  int64_t k, lanes, waves, threads;
+  /// A tile has runs, one after another, in each of which a lane has
+  /// consecutive columns: as many as fit a cache line.
+  int64_t runs, runLoads, laneColumns, runColumns;
   int64_t candidates;
   /// Columns that a workgroup looks at in one step.
   int64_t tile;
@@ -136,11 +140,12 @@ private:
   struct Threshold {
     Value value, always;
   };
-  /// The first column of a tile and their number.
-  struct TileRange {
+  /// The first of some columns and their number.
+  struct ColumnRange {
     Value from, size;
   };
-  using Tile = SmallVector<Value>;
+  /// A lane's columns of a run.
+  using Run = SmallVector<Value>;
 
   // TopKKernel.cpp: the row, and how candidates are collected.
   void emitLaneIds();
@@ -152,14 +157,15 @@ private:
   Value getLaneOffset();
   Value isWholeWave(Value size);
   Value hide(ValueRange operands, StringRef constraints);
-  TileRange getTileRange(Value tileNumber);
-  Tile loadTile(const TileRange &range);
-  Value findHits(const Tile &tile, Value size, const Threshold &threshold);
+  ColumnRange getTileRange(Value tileNumber);
+  ColumnRange getRun(const ColumnRange &tile, int64_t number);
+  Run loadRun(const ColumnRange &range);
+  Value findHits(ArrayRef<Value> run, Value size, const Threshold &threshold);
   std::pair<Value, Value> prefixOverLanes(Value hits);
   void insertHits(Value hits, Value from, Value position);
   SmallVector<Value> insertInTurns(Value hits, Value lanesBelow, Value own,
-                                   Value from, Candidates all,
-                                   const Threshold &threshold, Value floorKey);
+                                   Value from, ArrayRef<Value> state,
+                                   Value floorKey);
   Candidates collectAll();
   void writeResults(const Candidates &found);
   void writeSplit(const Candidates &found);

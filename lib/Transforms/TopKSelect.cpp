@@ -319,8 +319,7 @@ void TopKKernel::pickBucket(Value pass, Value rest) {
 void TopKKernel::keepBest(Value count, const Cut &cut) {
   Value zero = index(0), one = index(1);
   Value none = i32(0);
-  // Both counts of a step in one word, neither of which has more than 16 bits.
-  constexpr int64_t kHalf = 16;
+  constexpr int64_t kHalf = TopKShape::kHalf;
   // A thread has consecutive items, so that their order is that of threads.
   constexpr int64_t kItems = 2;
   struct Item {

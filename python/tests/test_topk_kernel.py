@@ -21,7 +21,7 @@ CHIPS = ("gfx942", "gfx950", "gfx1250")
 SENTINEL = np.int32(-77)
 GUARD = 5
 # One workgroup for each row, as pa-configure has it for many long rows.
-ONE_GROUP = (8, 4, 4608, 1)
+ONE_GROUP = (8, 8, 4608, 1)
 POISON = np.float32(np.inf)
 
 
@@ -353,12 +353,12 @@ def test_poison_past_the_row_end_changes_nothing(chip):
 @parametrize(on_all_chips(dict(k=2048), dict(k=512), dict(k=16)))
 def test_instructions_for_each_column(case):
     """Of a row of 131072 columns; bench/topk_cost.py prints them."""
-    case = replace(case, lens=(131072,), row_slack=0, config=(8, 4, case.k + 4096, 1))
+    case = replace(case, lens=(131072,), row_slack=0, config=(8, 8, case.k + 4096, 1))
     operands, _ = make(case)
     folder, (kernel,) = kernel_harness.compile_kernels(make_mlir(case), case.chip)
     stats = kernel_harness.run(kernel, folder, operands).stats
     assert kernel["spills"] == {"vgprs": 0, "sgprs": 0}
-    assert stats["instructions"] * kernel["wave_size"] / 131072 < (16 if case.k == 2048 else 14)
+    assert stats["instructions"] * kernel["wave_size"] / 131072 < (15 if case.k == 2048 else 14)
 
 
 @pytest.mark.parametrize("chip", CHIPS)

@@ -308,10 +308,21 @@ func.func @topk_c8_waves(%values: memref<8x4096xf32>,
 
 func.func @topk_c8_loads(%values: memref<8x4096xf32>,
     %indices: memref<8x512xi32>) {
-  // expected-error @below {{'pa.topk' op loads must be from 1 to 4, found 0}}
+  // expected-error @below {{'pa.topk' op loads must be from 1 to 4 or 8, found 0}}
   pa.topk values(%values : memref<8x4096xf32>)
     outs(%indices : memref<8x512xi32>)
     {config = #pa.topk_config<waves = 16, loads = 0, candidates = 4608, splits = 1>}
+  return
+}
+
+// -----
+
+func.func @topk_c8_five_loads(%values: memref<8x4096xf32>,
+    %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op loads must be from 1 to 4 or 8, found 5}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    outs(%indices : memref<8x512xi32>)
+    {config = #pa.topk_config<waves = 16, loads = 5, candidates = 4608, splits = 1>}
   return
 }
 

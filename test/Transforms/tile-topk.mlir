@@ -5,10 +5,10 @@
 // RUN: pa-opt %s --pa-lower-to-rocdl=chip=gfx942 | FileCheck %s --check-prefix=ROCDL
 
 // CONFIG-LABEL: func @one_workgroup
-// CONFIG: #pa.topk_config<waves = 8, loads = 4, candidates = 8192, splits = 0>
+// CONFIG: #pa.topk_config<waves = 8, loads = 8, candidates = 8192, splits = 0>
 // Fewer candidates where LDS is small.
 // CONFIG942-LABEL: func @one_workgroup
-// CONFIG942: #pa.topk_config<waves = 8, loads = 4, candidates = 7424, splits = 0>
+// CONFIG942: #pa.topk_config<waves = 8, loads = 8, candidates = 7424, splits = 0>
 
 
 // The launch chooses among the kernels by the extents.
@@ -56,7 +56,7 @@ func.func @one_workgroup(%v: memref<?x?xf32, strided<[?, 1]>>,
 
 // Few long rows: a launch for the shares and one that merges them.
 // CONFIG-LABEL: func @few_long_rows
-// CONFIG: #pa.topk_config<waves = 8, loads = 4, candidates = 4608, splits = 64>
+// CONFIG: #pa.topk_config<waves = 8, loads = 8, candidates = 4608, splits = 64>
 func.func @few_long_rows(%v: memref<4x1048576xf32>, %i: memref<4x512xi32>) {
   pa.topk values(%v : memref<4x1048576xf32>) outs(%i : memref<4x512xi32>)
     {order = #pa.order<by_value>}

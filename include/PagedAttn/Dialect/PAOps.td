@@ -177,7 +177,7 @@ def PA_TopKOp : PA_DestinationOp<"topk"> {
       static stride is negative, the rows of the outputs do not overlap, and the
       bytes of every operand fit 63 bits. A dynamic innermost stride is legal in
       the reference lowering and refused for a chip.
-    * (C8) in `config`, `waves` are 1 to 16, `loads` 1 to 4, `splits` 0 to 256,
+    * (C8) in `config`, `waves` are 1 to 16, `loads` 1 to 4 or 8, `splits` 0 to 256,
       and `candidates` are at least k + 256 * `loads` and at most 32768.
     * (C9) `context_lens` come with `next_n`, which is at least 1 and at most
       2^31 - 1, and without `row_ends`; rows are `next_n` times as many as they.
