@@ -225,7 +225,9 @@ def _from_dlpack(name: str, owner: Any) -> Array:
 
 
 def as_array(name: str, value: Any) -> Array:
-    """The argument called `name`."""
+    """The argument called `name`. An :class:`Array` keeps the name that it has."""
+    if isinstance(value, Array):
+        return value
     if isinstance(value, np.ndarray):
         return _from_numpy(name, value)
     if hasattr(value, "data_ptr") and hasattr(value, "element_size"):

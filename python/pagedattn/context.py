@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import os
-from dataclasses import dataclass, replace
-from typing import Any, Iterator, Optional
+from dataclasses import dataclass, field, replace
+from typing import Any, Iterator, Mapping, Optional
 
 from ._native import chips
 from .errors import ArgumentError
@@ -27,6 +27,8 @@ class Settings:
         threads: host threads of the emulator, 0 for one per core.
         budget: wave instructions that a workgroup may execute in the emulator, 0
             for the default of 2^36.
+        options: options of the compiler for every op, where a call does not say
+            otherwise.
     """
 
     chip: Optional[str] = None
@@ -35,6 +37,7 @@ class Settings:
     seed: int = 0
     threads: int = 0
     budget: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 _settings: contextvars.ContextVar[Settings] = contextvars.ContextVar(

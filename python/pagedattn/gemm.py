@@ -362,7 +362,7 @@ def _check_shapes(arrays, kinds, formats, activation, out_dtype) -> None:
 
 
 def _check_scales(arrays: Dict[str, Array], name: str, kind: str, lead: Tuple, k: int) -> None:
-    argument = name[:-1]
+    argument = arrays[name].name if name in arrays else name[:-1]
     if kind == "none":
         if name in arrays:
             raise ArgumentError(argument, "must not be given for scales of kind none", "an array")

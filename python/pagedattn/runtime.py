@@ -128,6 +128,7 @@ def run_op(
 
     scalars = {n: v for n, v in tuning.items() if n in _LAUNCH_SCALARS}
     rest = {n: v for n, v in tuning.items() if n not in _LAUNCH_SCALARS}
+    rest = {**settings().options, **rest}
     key = (op, chip, tuple(sorted((n, str(v)) for n, v in rest.items())))
     compiled = _modules.get(key)
     if compiled is None:

@@ -152,10 +152,17 @@ def build(
     # The compiler chooses how many workgroups share a row for about these sizes.
     hints = {0: ceil_power(max(rows, 1)), 1: floor_power(max(columns, 1))}
     inputs = [
-        operand(arrays["values"], "f32", dynamic=(0, 1), free_strides=(0,), hints=hints)
+        operand(
+            arrays["values"],
+            "f32",
+            name="values",
+            dynamic=(0, 1),
+            free_strides=(0,),
+            hints=hints,
+        )
     ]
     inputs += [
-        operand(arrays[name], "i32", dynamic=(0,))
+        operand(arrays[name], "i32", name=name, dynamic=(0,))
         for name in ("row_starts", "row_ends")
         if name in arrays
     ]
