@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Optional, Tuple
 
 import numpy as np
@@ -228,6 +228,14 @@ def as_array(name: str, value: Any) -> Array:
     """The argument called `name`. An :class:`Array` keeps the name that it has."""
     if isinstance(value, Array):
         return value
+    array = _describe(name, value)
+    # The strides of an empty array are whatever its library makes them.
+    if array.size == 0:
+        return replace(array, strides=_contiguous(array.shape, array.itemsize))
+    return array
+
+
+def _describe(name: str, value: Any) -> Array:
     if isinstance(value, np.ndarray):
         return _from_numpy(name, value)
     if hasattr(value, "data_ptr") and hasattr(value, "element_size"):
