@@ -117,7 +117,7 @@ def test_precompiled_ops_are_those_of_calls(folder):
 PROGRAM = """
 import numpy as np, pagedattn
 values = np.arange(100, dtype=np.float32).reshape(2, 50)
-for k in range(1, 7):
+for k in (1, 2, 3):
     result = pagedattn.topk(values, None, k, chip="gfx950")
     assert result.out[1].tolist() == list(range(50 - k, 50))
 print(result.compiled.key)
@@ -125,15 +125,15 @@ print(result.compiled.key)
 
 
 def test_processes_share_the_folder(folder):
-    """Four processes compile the same six modules at once."""
+    """Three processes compile the same three modules at once."""
     environment = {**os.environ, "PAGEDATTN_CACHE_DIR": str(folder)}
     running = [subprocess.Popen([sys.executable, "-c", PROGRAM], env=environment, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-               for _ in range(4)]
+               for _ in range(3)]
     outputs = [process.communicate() for process in running]
-    assert [process.returncode for process in running] == [0] * 4, outputs
+    assert [process.returncode for process in running] == [0] * 3, outputs
     assert len({out for out, _ in outputs}) == 1
-    assert sorted(p.suffix for p in folder.iterdir()) == [".zip"] * 6
+    assert sorted(p.suffix for p in folder.iterdir()) == [".zip"] * 3
     strict = subprocess.run([sys.executable, "-c", PROGRAM], text=True, capture_output=True,
                             env={**environment, "PAGEDATTN_NO_COMPILE": "1"})
     assert strict.returncode == 0, strict.stderr
