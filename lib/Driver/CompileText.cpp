@@ -119,9 +119,9 @@ FailureOr<CompiledModule> mlir::pa::compileText(StringRef text, StringRef chip,
   return compileModule(session.getModule(), lowering);
 }
 
-FailureOr<std::string>
-mlir::pa::configureText(StringRef text, StringRef chip, StringRef options,
-                        TextDiagnosticHandler handler) {
+FailureOr<std::string> mlir::pa::configureText(StringRef text, StringRef chip,
+                                               StringRef options,
+                                               TextDiagnosticHandler handler) {
   TextSession session(text, handler);
   LoweringOptions lowering;
   if (!session.getModule() ||

@@ -72,11 +72,10 @@ static py::dict configure(const std::string &text, const std::string &chip,
   FailureOr<std::string> config;
   {
     py::gil_scoped_release release;
-    config = pa::configureText(text, chip, options,
-                               [&](DiagnosticSeverity severity,
-                                   StringRef text) {
-                                 messages.add(severity, text);
-                               });
+    config = pa::configureText(
+        text, chip, options, [&](DiagnosticSeverity severity, StringRef text) {
+          messages.add(severity, text);
+        });
   }
   py::dict result = messages.toDict();
   if (succeeded(config))

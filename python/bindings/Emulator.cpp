@@ -23,7 +23,8 @@ namespace {
   throw std::runtime_error(llvm::toString(std::move(error)));
 }
 
-template <class T> T orRaise(llvm::Expected<T> value) {
+template <class T>
+T orRaise(llvm::Expected<T> value) {
   if (!value)
     raise(value.takeError());
   return std::move(*value);
@@ -38,7 +39,8 @@ void orRaise(llvm::Error error) {
 /// handle signals and show progress.
 class Background {
 public:
-  template <class Function> explicit Background(Function function) {
+  template <class Function>
+  explicit Background(Function function) {
     thread = std::thread([this, function] {
       function();
       std::lock_guard<std::mutex> lock(mutex);
@@ -154,11 +156,11 @@ std::string Device::launch(const std::string &elf, const std::string &name,
     throw;
   }
   emu::LaunchResult result = orRaise(std::move(*outcome));
-  llvm::json::Value json = llvm::json::Object{
-      {"status", emu::statusName(result.Code)},
-      {"message", llvm::json::fixUTF8(result.Message)},
-      {"stats", emu::statsToJson(result.Counters)},
-      {"reports", emu::reportsToJson(result)}};
+  llvm::json::Value json =
+      llvm::json::Object{{"status", emu::statusName(result.Code)},
+                         {"message", llvm::json::fixUTF8(result.Message)},
+                         {"stats", emu::statsToJson(result.Counters)},
+                         {"reports", emu::reportsToJson(result)}};
   return llvm::formatv("{0}", json).str();
 }
 

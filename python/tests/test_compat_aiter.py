@@ -189,7 +189,10 @@ def test_errors():
 
 
 @pytest.mark.parametrize("arguments, status, lines", [
-    (["--chip=gfx1250"], 0, ["rows with columns that nobody wrote: 0 of 1024", "all agree"]),
+    *(pytest.param([f"--chip={chip}"], 0,
+                   ["rows with columns that nobody wrote: 0 of 1024", "all agree"],
+                   marks=pytest.mark.long)  # of one chip it is a command of docs/python.md
+      for chip in CHIPS),
     (["--chip=gfx942", "--force=narrow"], 1,
      ["rows with columns that nobody wrote: 512 of 1024, the first is 512", "WRONG"])])
 def test_reproducer(arguments, status, lines):

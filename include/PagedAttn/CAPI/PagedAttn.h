@@ -44,7 +44,8 @@ PA_EXPORT PaCompilation *paCompile(const char *mlir, size_t mlirBytes,
 PA_EXPORT void paCompilationDestroy(PaCompilation *compilation);
 
 /** The manifest as JSON, zero-terminated. */
-PA_EXPORT const char *paCompilationGetManifest(const PaCompilation *compilation);
+PA_EXPORT const char *
+paCompilationGetManifest(const PaCompilation *compilation);
 
 PA_EXPORT size_t paCompilationGetNumObjects(const PaCompilation *compilation);
 
