@@ -34,5 +34,5 @@ def chips() -> Dict[str, Dict[str, Any]]:
 @functools.lru_cache(maxsize=None)
 def build_id() -> str:
     """A hash of the compiler: of this package's library and of LLVM's version."""
-    library = pathlib.Path(native().__file__).read_bytes()
+    library = pathlib.Path(str(native().__file__)).read_bytes()
     return hashlib.sha256(library + native().llvm_version.encode()).hexdigest()

@@ -96,7 +96,9 @@ class Array:
     def numpy(self, dtype: Any) -> NDArray:
         """A view of host memory as `dtype`, which has the array's item size."""
         begin, end = self.span()
-        data = (ctypes.c_char * (end - begin)).from_address(begin) if end > begin else b""
+        data: Any = b""
+        if end > begin:
+            data = (ctypes.c_char * (end - begin)).from_address(begin)
         flat: NDArray = np.frombuffer(data, np.uint8)
         return np.ndarray(self.shape, dtype, flat, 0, self.strides)
 
@@ -193,7 +195,9 @@ def _from_dlpack(name: str, owner: Any) -> Array:
     on_device = int(device_type) in _GPU_DEVICES
     if not on_device and int(device_type) not in _HOST_DEVICES:
         raise ArgumentError(
-            name, "must be in memory of the host or of a ROCm device", f"DLPack device {device_type}"
+            name,
+            "must be in memory of the host or of a ROCm device",
+            f"DLPack device {device_type}",
         )
     # -1: the producer does not wait for a stream. The launch is on the caller's.
     capsule = owner.__dlpack__(stream=-1) if on_device else owner.__dlpack__()
@@ -232,6 +236,10 @@ def as_array(name: str, value: Any) -> Array:
     # The strides of an empty array are whatever its library makes them.
     if array.size == 0:
         return replace(array, strides=_contiguous(array.shape, array.itemsize))
+    if array.address % array.itemsize:
+        raise ArgumentError(
+            name, f"must be aligned to its elements of {array.itemsize} bytes", hex(array.address)
+        )
     return array
 
 

@@ -166,7 +166,7 @@ def _outputs(a, b, out, out_dtype, out_scale, row_ids, activation) -> Tuple[Any,
     if (out_scale is not None) != out_dtype.startswith("mx"):
         raise ArgumentError(
             "out_scale",
-            f"must {'' if out_dtype.startswith('mx') else 'not '}be given for out_dtype={out_dtype!r}",
+            f"must {'be' if out_dtype.startswith('mx') else 'not be'} given for out_dtype={out_dtype!r}",
             "none" if out_scale is None else "an array",
         )
     if out is not None:

@@ -40,7 +40,10 @@ class Hip:
 
     def call(self, name: str, *args: Any) -> None:
         """Calls a function that returns a hipError_t."""
-        status = getattr(self._library, name)(*args)
+        function = getattr(self._library, name, None)
+        if function is None:
+            raise HipError(f"{self.path} has no function {name}")
+        status = function(*args)
         if status != 0:
             text = self._library.hipGetErrorString(status)
             raise HipError(f"{name} returned {status}: {(text or b'unknown error').decode()}")
@@ -99,8 +102,8 @@ def _load(named: str) -> Hip:
         except (OSError, AttributeError) as error:
             tried.append(f"{path}: {error}")
     raise HipError(
-        "device='hip' needs the HIP runtime, and libamdhip64 cannot be loaded; install ROCm, or name "
-        "the library in PAGEDATTN_HIP_LIBRARY. Tried:\n  " + "\n  ".join(tried)
+        "device='hip' needs the HIP runtime, and libamdhip64 cannot be loaded; install ROCm, or "
+        "name the library in PAGEDATTN_HIP_LIBRARY. Tried:\n  " + "\n  ".join(tried)
     )
 
 

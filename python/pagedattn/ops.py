@@ -1,8 +1,9 @@
 """Ops as data: what is compiled for a call, by shapes, strides and formats.
 
-The functions of this module take what the entry points of the same names take
-and give the :class:`Op` that such a call compiles, without looking at the
-contents of the arrays, so that kernels can be compiled before they are needed::
+The functions of this module take what the entry points of the same names take, what
+tunes them in `tuning`, and give the :class:`Op` that such a call compiles. They do not
+look at the contents of the arrays, so that kernels can be compiled before they are
+needed::
 
     op = pagedattn.ops.topk(logits, row_ends, 2048, chip="gfx950")
     pagedattn.compile(op, "gfx950")
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 
 from ._native import chips, native
 from .arrays import Array
@@ -145,7 +146,9 @@ def expect_output(array: Array) -> None:
     stride = array.element_strides()[0]
     if array.shape[0] > 1 and stride < array.shape[1]:
         raise ArgumentError(
-            array.name, f"rows of {array.shape[1]} elements must not overlap", f"a stride of {stride}"
+            array.name,
+            f"rows of {array.shape[1]} elements must not overlap",
+            f"a stride of {stride}",
         )
 
 
@@ -266,36 +269,49 @@ def native_fp8(chip: str) -> str:
     return chips()[chip]["fp8"]
 
 
-def _op_only(build: Callable[..., Build]) -> Callable[..., Op]:
-    def make(*args: Any, chip: Optional[str] = None, **kwargs: Any) -> Op:
-        chip = choose_chip(chip)
-        tuning = kwargs.pop("tuning", {})
-        op, _ = build(*args, chip=chip, **kwargs)
-        return configure(op, chip, tuning)[0]
+def _make(
+    build: Callable[..., Build],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    chip: Optional[str],
+    tuning: Optional[Mapping[str, Any]],
+) -> Op:
+    chip = choose_chip(chip)
+    op, _ = build(*args, chip=chip, **kwargs)
+    return configure(op, chip, tuning or {})[0]
 
-    return make
 
-
-def paged_logits(*args: Any, chip: Optional[str] = None, **kwargs: Any) -> Op:
+def paged_logits(
+    *args: Any,
+    chip: Optional[str] = None,
+    tuning: Optional[Mapping[str, Any]] = None,
+    **kwargs: Any,
+) -> Op:
     """The op of :func:`pagedattn.paged_logits` for arrays like these."""
     from .logits import build
 
-    return _op_only(build)(*args, chip=chip, **kwargs)
+    return _make(build, args, kwargs, chip, tuning)
 
 
-def topk(*args: Any, chip: Optional[str] = None, **kwargs: Any) -> Op:
+def topk(
+    *args: Any,
+    chip: Optional[str] = None,
+    tuning: Optional[Mapping[str, Any]] = None,
+    **kwargs: Any,
+) -> Op:
     """The op of :func:`pagedattn.topk` for arrays like these."""
     from .selection import build
 
-    return _op_only(build)(*args, chip=chip, **kwargs)
+    return _make(build, args, kwargs, chip, tuning)
 
 
-def grouped_gemm(*args: Any, chip: Optional[str] = None, **kwargs: Any) -> Op:
+def grouped_gemm(
+    *args: Any,
+    chip: Optional[str] = None,
+    tuning: Optional[Mapping[str, Any]] = None,
+    **kwargs: Any,
+) -> Op:
     """The op of :func:`pagedattn.grouped_gemm` for arrays like these."""
     from .gemm import build
 
-    return _op_only(build)(*args, chip=chip, **kwargs)
-
-
-Arrays = Dict[str, Array]
-Activation = Union[str, Any, None]
+    return _make(build, args, kwargs, chip, tuning)

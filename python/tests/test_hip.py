@@ -4,7 +4,6 @@ arguments, and that a warm call does nothing but launch."""
 import shutil
 import struct
 import subprocess
-import sys
 import pathlib
 
 import numpy as np

@@ -9,10 +9,10 @@ import time
 
 import numpy as np
 import pytest
-from package_cases import CHIPS, FP8, FakeTorch, Logits, SENTINEL, check_logits, needs_native
+from package_cases import CHIPS, FakeTorch, Logits, SENTINEL, check_logits, needs_native
 
 import pagedattn
-from pagedattn import ArgumentError, CompileError, formats, reference
+from pagedattn import ArgumentError, CompileError, emulator, formats, reference
 
 needs_native(pytest)
 on_all_chips = pytest.mark.parametrize("chip", CHIPS)
@@ -290,6 +290,8 @@ WRONG_LOGITS = [
     (dict(out=np.broadcast_to(np.float32(0), (6, 300))), "out: must be writable"),
     (dict(out=np.lib.stride_tricks.as_strided(np.zeros(999, np.float32), (6, 300), (80, 4))),
      "out: rows of 300 elements must not overlap, found a stride of 20"),
+    (dict(weights=np.zeros(6 * 64 + 2, np.uint8)[2:].view(np.float32).reshape(6, 16)),
+     "weights: must be aligned to its elements of 4 bytes, found 0x"),
     (dict(weights=np.zeros((6, 16), ">f4")), "weights: must have the byte order of the machine"),
 ]
 
@@ -507,7 +509,7 @@ def test_progress_on_a_terminal_only(monkeypatch):
         def flush(self):
             pass
 
-    monkeypatch.setattr(pagedattn.emulator, "_QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(emulator, "_QUIET_SECONDS", 0.0)
     values = np.random.default_rng(0).standard_normal((64, 40000), dtype=np.float32)
     shown = {}
     for is_terminal in (True, False):

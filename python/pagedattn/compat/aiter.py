@@ -115,8 +115,9 @@ def deepgemm_fp8_paged_mqa_logits(
         raise ArgumentError("q_fp8", "must have rank 4 [B, next_n, H, D]", q.shape)
     keys, scales = _split_cache(kv_cache, q.shape[3])
     if keys.shape[1] != KVBlockSize:
-        raise ArgumentError("KVBlockSize", "must be the tokens of a page of kv_cache", KVBlockSize,
-                            keys.shape[1])
+        raise ArgumentError(
+            "KVBlockSize", "must be the tokens of a page of kv_cache", KVBlockSize, keys.shape[1]
+        )
     if ChunkK < 1 or (ChunkK % KVBlockSize and KVBlockSize % ChunkK):
         raise ArgumentError("ChunkK", f"must be a multiple or a divisor of {KVBlockSize}", ChunkK)
     out = as_array("out_logits", out_logits)
@@ -124,7 +125,7 @@ def deepgemm_fp8_paged_mqa_logits(
         raise ArgumentError(
             "max_model_len", f"must be a number of columns of out_logits {out.shape}", max_model_len
         )
-    tuning = {} if TotalCuCount is None else {"num_cus": TotalCuCount}
+    tuning: Any = {} if TotalCuCount is None else {"num_cus": TotalCuCount}
     result = paged_logits(
         q,
         keys,
@@ -295,7 +296,9 @@ def gemm_a8w8_blockscale_group32(
     if kind is None:
         raise ArgumentError("dtype", "must be an output type", name, "bfloat16, float16, float32")
     if weight_group_rows not in (1, 32):
-        raise ArgumentError("weight_group_rows", "must be a block of rows", weight_group_rows, "1, 32")
+        raise ArgumentError(
+            "weight_group_rows", "must be a block of rows", weight_group_rows, "1, 32"
+        )
     is_count = isinstance(split_k, int) and not isinstance(split_k, bool) and split_k > 0
     if split_k is not None and not is_count:
         raise ArgumentError("split_k", "must be None or a positive integer", repr(split_k))
