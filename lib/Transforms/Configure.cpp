@@ -10,6 +10,7 @@
 #include "PagedAttn/Transforms/Passes.h"
 #include "TileOps.h"
 #include "TopKKernel.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::pa {
 #define GEN_PASS_DEF_PACONFIGURE
@@ -155,14 +156,18 @@ namespace {
 struct ConfigurePass : public pa::impl::PAConfigureBase<ConfigurePass> {
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](Operation *op) {
-      if (!isa<PagedLogitsOp, TopKOp>(op))
+      if (!isa<PagedLogitsOp, TopKOp, GroupedGemmOp>(op))
         return WalkResult::advance();
       const TargetInfo *target = getTargetOrError(op);
       if (!target)
         return WalkResult::interrupt();
-      auto logits = dyn_cast<PagedLogitsOp>(op);
-      LogicalResult result = logits ? configure(logits, *target)
-                                    : configure(cast<TopKOp>(op), *target);
+      LogicalResult result =
+          TypeSwitch<Operation *, LogicalResult>(op)
+              .Case([&](PagedLogitsOp op) { return configure(op, *target); })
+              .Case([&](TopKOp op) { return configure(op, *target); })
+              .Case([&](GroupedGemmOp op) {
+                return configureGroupedGemm(op, *target);
+              });
       return failed(result) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())

@@ -37,7 +37,7 @@ def row_ends(
 
 def _scaled(values: Floats, scales: Floats, block: int = BLOCK) -> Floats:
     """`values` times the scale of their block along the last axis."""
-    blocks = values.reshape(*values.shape[:-1], -1, block)
+    blocks = values.reshape(*values.shape[:-1], values.shape[-1] // block, block)
     return (blocks * scales[..., None]).reshape(values.shape)
 
 

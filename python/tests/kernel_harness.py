@@ -33,6 +33,8 @@ class Operand:
     # rest of the allocation holds `fill`.
     sparse: Optional[tuple] = None
     fill: int = 0
+    # What the pieces of a sparse output must hold afterwards, which pa-run compares.
+    expected: Optional[np.ndarray] = None
 
     @staticmethod
     def of(array: np.ndarray, is_output: bool = False) -> "Operand":
@@ -105,7 +107,12 @@ def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
                     buffer["bytes"], row, stride = operand.sparse
                     buffer["init"] = {"fill_u32": operand.fill, "strided": {
                         "file": str(path), "row_bytes": row, "stride_bytes": stride}}
-                if operand.is_output:
+                if operand.expected is not None:
+                    wanted = pathlib.Path(work, name + ".expected")
+                    operand.expected.tofile(wanted)
+                    buffer["expected"] = {"strided": {
+                        "file": str(wanted), "row_bytes": row, "stride_bytes": stride}}
+                elif operand.is_output:
                     buffer["out"] = str(path) + ".out"
                 args.append(buffer)
                 continue

@@ -273,6 +273,9 @@ def PA_GroupedGemmOp : PA_DestinationOp<"grouped_gemm"> {
       reference lowering and refused for a chip.
     * (C11) `e8m0_32x32` and `f32_128x128` are scale kinds of B only,
       `f32_1x128` of A only.
+    * (C12) in `config`, the tile sizes and waves are positive and the tile sizes
+      at most 1024, there are at most 16 waves in all, and at most 8 stages. K
+      is shared among waves only where operands go straight to registers.
   }];
   let arguments = (ins
     PA_Shaped:$a, Optional<PA_Shaped>:$a_scales, PA_Shaped:$b,
@@ -287,7 +290,8 @@ def PA_GroupedGemmOp : PA_DestinationOp<"grouped_gemm"> {
                       "::mlir::pa::WeightLayout::linear">:$weight_layout,
     DefaultValuedAttr<PA_ScaleLayoutAttr,
                       "::mlir::pa::ScaleLayout::linear">:$scale_layout,
-    OptionalAttr<PA_ActivationAttr>:$activation);
+    OptionalAttr<PA_ActivationAttr>:$activation,
+    OptionalAttr<PA_GemmConfigAttr>:$config);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     `a` `(` $a `:` type($a) `)`
@@ -308,6 +312,9 @@ def PA_GroupedGemmOp : PA_DestinationOp<"grouped_gemm"> {
     int64_t getN();
     /// K, the length of the sum, in elements.
     int64_t getK();
+    /// Whether an operand is packed mxfp4.
+    bool hasFp4A();
+    bool hasFp4B();
 
     MutableOperandRange getDpsInitsMutable() {
       unsigned first = getCMutable().getOperandNumber();
