@@ -157,6 +157,7 @@ def grouped_gemm(
         chip=chip,
         device=device,
         tuning=tuning,
+        check_contents=_check_contents,
     )
 
 
@@ -359,6 +360,19 @@ def _check_shapes(arrays, kinds, formats, activation, out_dtype) -> None:
     for name in ("a", "b", "bias"):
         if name in arrays:
             expect_unit_stride(arrays[name])
+
+
+def _check_contents(arrays: Dict[str, Array]) -> None:
+    """What the kernel relies on, for arrays in host memory."""
+    if "offsets" not in arrays:
+        return
+    cuts = arrays["offsets"].numpy(np.int32)
+    descents = np.flatnonzero(cuts[1:] < cuts[:-1])
+    if descents.size:
+        e = descents[0]
+        raise ArgumentError(
+            f"offsets[{e + 1}]", "must not be below the one before", cuts[e + 1], f"{cuts[e]} or more"
+        )
 
 
 def _check_scales(arrays: Dict[str, Array], name: str, kind: str, lead: Tuple, k: int) -> None:

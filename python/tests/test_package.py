@@ -130,46 +130,68 @@ def gemm_arguments(rng, rows=20, groups=3, n=64, k=96):
 @on_all_chips
 def test_grouped_gemm(chip):
     a, b, offsets, scales = gemm_arguments(np.random.default_rng(0))
-    call = lambda: pagedattn.grouped_gemm(a, b, offsets, **scales, out_dtype="f32", chip=chip)
-    try:
-        result = call()
-    except CompileError as error:
-        # No kernel of this op for the chip: the compiler has to say so.
-        assert f"'pa.grouped_gemm' op has no lowering to {chip}" in str(error)
-        return
+    result = pagedattn.grouped_gemm(a, b, offsets, **scales, out_dtype="f32", chip=chip)
     want, touched = reference.grouped_gemm(
         a, b, 20, "a8w8", a_scales=scales["a_scale"], a_scale="e8m0_1x32",
         b_scales=scales["b_scale"], b_scale="e8m0_1x32", offsets=offsets)
-    assert touched.tolist() == [True] * 18 + [False] * 2
+    assert touched.tolist() == [True] * 18 + [False] * 2 and result.reports == []
     np.testing.assert_allclose(result.out, want, rtol=0, atol=1e-5 * np.abs(want).max())
 
 
-def test_grouped_gemm_op_is_legal():
-    """What a call compiles is a legal op, whatever its formats."""
+def decoded(array):
+    """Values of an output, bf16 codes or numbers."""
+    return formats.decode_bf16(array) if array.dtype == np.uint16 else array
+
+
+@on_all_chips
+def test_grouped_gemm_forms(chip):
+    """One group without its axis, activations, ids of rows, 16-bit operands, fp4."""
     rng = np.random.default_rng(0)
     a, b, offsets, scales = gemm_arguments(rng, n=64)
-    rows, codes = a.shape[0], np.zeros((20, 1), np.uint8)
-    cases = [
-        dict(a=a, b=b, offsets=offsets, **scales),
-        dict(a=a, b=b[0], a_scale=scales["a_scale"], b_scale=scales["b_scale"][0, :2],
-             scales="e8m0_32x32", bias=np.zeros(64, np.float32), activation="swiglu"),
-        dict(a=a, b=b, offsets=offsets, **scales, activation=reference.Activation("silu", 7.0),
-             out_dtype="mxfp8", out=np.zeros((rows, 32), np.uint8), out_scale=codes,
-             row_ids=np.arange(rows, dtype=np.int32), row_weights=np.ones(rows, np.float32)),
-        dict(a=a.astype(np.uint16), b=b.astype(np.uint16), offsets=offsets, formats="bf16"),
-        dict(a=a.astype(np.float16), b=b.astype(np.float16), offsets=offsets, formats="f16",
-             out_dtype="f16"),
-        dict(a=a[:, :48], b=b[..., :48], offsets=offsets, **scales, formats="a4w4",
-             scale_layout="linear"),
-        dict(a=a, b=b, offsets=offsets, a_scale=np.ones(rows, np.float32),
-             b_scale=np.ones((3, 64), np.float32), scales="f32_row", formats="a8w8_fnuz"),
-    ]
-    for case in cases:
-        op = pagedattn.ops.grouped_gemm(chip="gfx950", **case)
-        try:
-            pagedattn.compile(op, "gfx950")
-        except CompileError as error:
-            assert "has no lowering to gfx950" in str(error), f"{error}\n{op.mlir}"
+    rows = a.shape[0]
+    bf16 = lambda shape: formats.encode_bf16(rng.standard_normal(shape))
+    ids = rng.permutation(rows).astype(np.int32)
+    row_weights = rng.uniform(0.5, 1.5, rows).astype(np.float32)
+    bias = rng.standard_normal((1, 64)).astype(np.float32)
+    e8m0 = dict(a_scales=scales["a_scale"], a_scale="e8m0_1x32", b_scale="e8m0_1x32")
+    swiglu = reference.Activation("swiglu")
+    half = b[..., :48]
+    for args, kwargs, want in [
+            ((a, b[0]), dict(a_scale=scales["a_scale"], b_scale=scales["b_scale"][0, :2],
+                             scales="e8m0_32x32", bias=bias, activation="swiglu"),
+             ("a8w8", {**e8m0, "b_scale": "e8m0_32x32", "b_scales": scales["b_scale"][:1, :2],
+                       "bias": bias, "activation": swiglu})),
+            ((a, b, offsets), dict(**scales, row_ids=ids, row_weights=row_weights),
+             ("a8w8", dict(**e8m0, b_scales=scales["b_scale"], row_ids=ids,
+                           row_weights=row_weights))),
+            ((a, half, offsets), dict(**scales, formats="a8w4"),
+             ("a8w4", dict(**e8m0, b_scales=scales["b_scale"]))),
+            ((bf16((rows, 96)), bf16(b.shape), offsets), dict(formats="bf16"), ("bf16", {}))]:
+        result = pagedattn.grouped_gemm(*args, **kwargs, chip=chip)
+        fmt, more = want
+        expected, touched = reference.grouped_gemm(
+            args[0], np.reshape(args[1], (-1, *args[1].shape[-2:])), rows, fmt,
+            offsets=args[2] if len(args) > 2 else None, **more)
+        assert result.out.dtype == np.uint16 and result.reports == []
+        got = decoded(result.out)
+        np.testing.assert_allclose(got, expected, rtol=2**-8, atol=1e-4 * np.abs(expected).max())
+        assert not got[~touched].any()
+
+
+def test_grouped_gemm_requantised():
+    a, b, offsets, scales = gemm_arguments(np.random.default_rng(0))
+    out, codes = np.full((20, 64), 0x55, np.uint8), np.full((20, 2), 0x55, np.uint8)
+    result = pagedattn.grouped_gemm(a, b, offsets, **scales, out_dtype="mxfp8", out=out,
+                                    out_scale=codes, chip="gfx950")
+    assert result.out[0] is out and result.out[1] is codes
+    want, touched = reference.grouped_gemm(
+        a, b, 20, "a8w8", a_scales=scales["a_scale"], a_scale="e8m0_1x32",
+        b_scales=scales["b_scale"], b_scale="e8m0_1x32", offsets=offsets)
+    factors = np.repeat(formats.decode_e8m0(codes), 32, axis=1)
+    got = formats.decode(out, "e4m3fn") * factors
+    step = 2.0**-3 * factors * np.maximum(np.abs(got / factors), 2.0**-6)
+    assert (np.abs(got - want) <= step)[touched].all()
+    assert (out[~touched] == 0x55).all() and (codes[~touched] == 0x55).all()
 
 
 # ===----------------------------------------------------------------------===//
@@ -340,6 +362,10 @@ OFFSETS = np.zeros(3, np.int32)
     ((A, B, OFFSETS), dict(formats="a8w6"), "formats: must be a known one, found 'a8w6'"),
     ((A, B, OFFSETS), dict(scales="e8m0_1x16"), "scales: must be a known one"),
     ((A, B, OFFSETS), dict(out_dtype="mxfp8"), "out_scale: must be given for out_dtype='mxfp8'"),
+    ((A, B, np.array([0, 3, 2], np.int32)), dict(a_scale=SA, b_scale=SB),
+     r"offsets\[2\]: must not be below the one before, found 2, allowed 3 or more"),
+    ((A, B, OFFSETS), dict(a_scale=SA, b_scale=SB, tile_q=3),
+     "tuning: pa.grouped_gemm must have such a parameter, found tile_q, allowed mma, tile_m"),
     ((A, B, OFFSETS), dict(activation="relu", a_scale=SA, b_scale=SB),
      "activation: must be a known one, found 'relu'"),
 ])
