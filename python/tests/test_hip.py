@@ -1,17 +1,20 @@
 """The HIP backend against a library that records its calls: what is called, with what
 arguments, and that a warm call does nothing but launch."""
 
+import ctypes
+import pathlib
 import shutil
 import struct
 import subprocess
-import pathlib
+import sys
 
 import numpy as np
 import pytest
 from package_cases import FakeTorch, needs_native
 
 import pagedattn
-from pagedattn import ArgumentError, HipError, hip
+from pagedattn import ArgumentError, HipError, hip, reference
+from pagedattn.compat import aiter
 
 needs_native(pytest)
 
@@ -122,6 +125,55 @@ def test_stream_of_the_arrays(calls):
     values, ends, out = topk_arrays(stream=0x55)
     pagedattn.topk(values, ends, 16, out=out)
     assert calls()[-1][4] == "0x55"
+
+
+class Torch:
+    """As much of the torch module as these calls look at."""
+
+    int32 = np.int32
+
+    class Tensor(FakeTorch):
+        made = []  # as torch's allocator does, memory stays until the stream is done with it
+
+        def __init__(self, array):
+            super().__init__(array, is_cuda=True)
+            self.made.append(self)
+
+        def __getitem__(self, index):
+            return Torch.Tensor(self.array[index])
+
+        def __add__(self, other):
+            return Torch.Tensor(self.array + other.array)
+
+        def reshape(self, *shape):
+            return Torch.Tensor(self.array.reshape(*shape))
+
+    class cuda:
+        @staticmethod
+        def current_stream(device):
+            return type("stream", (), {"cuda_stream": 0x99})()
+
+    @staticmethod
+    def arange(first, last, dtype, device):
+        return Torch.Tensor(np.arange(first, last, dtype=dtype))
+
+
+def test_torch_stream_and_row_ends(calls, monkeypatch):
+    """On torch's current stream; the row ends of AITER's decode call are made by torch."""
+    monkeypatch.setitem(sys.modules, "torch", Torch)
+    logits, lens = np.zeros((6, 500), np.float32), np.array([7, 500, 1], np.int32)
+    tensors = [Torch.Tensor(a) for a in (logits, lens, np.zeros((6, 16), np.int32))]
+    result = aiter.top_k_per_row_decode(tensors[0], 2, tensors[1], tensors[2], 6, 500, 1, k=16)
+    launch = calls()[-1]
+    assert launch[0] == "hipModuleLaunchKernel" and launch[4] == "0x99"
+    (kernel,) = result.compiled.kernels
+    (offset,) = [a["offset"] for a in kernel["args"] if a["name"] == "row_ends.aligned"]
+    (address,) = struct.unpack_from("<Q", bytes.fromhex(launch[6]), offset)
+    ends = (ctypes.c_int32 * 6).from_address(address)
+    assert list(ends) == reference.row_ends(lens, 2).tolist()[:4] + [0, 1]
+    with pytest.raises(ArgumentError, match="seqLens: in device memory must be a torch tensor"):
+        aiter.top_k_per_row_decode(tensors[0], 2, DeviceArray(0x10, (3,), np.int32), tensors[2],
+                                   6, 500, 1, k=16)
 
 
 def test_capture_needs_a_warm_call(calls):

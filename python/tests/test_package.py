@@ -178,6 +178,20 @@ def test_grouped_gemm_forms(chip):
         assert not got[~touched].any()
 
 
+def test_grouped_gemm_fnuz():
+    """Plain bytes are of the flavour that `formats` names; a typed array has to be."""
+    rng = np.random.default_rng(0)
+    a, b = (formats.encode(rng.standard_normal(shape), "e4m3fnuz") for shape in ((5, 64), (48, 64)))
+    scales = dict(a_scale=np.ones(5, np.float32), b_scale=np.full((1, 48), 2, np.float32),
+                  scales="f32_row", out_dtype="f32", chip="gfx942")
+    got = pagedattn.grouped_gemm(a, b, formats="a8w8_fnuz", **scales).out
+    want = 2 * formats.decode(a, "e4m3fnuz") @ formats.decode(b, "e4m3fnuz").T
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-5 * np.abs(want).max())
+    with pytest.raises(ArgumentError, match="a: must have the fp8 flavour of the word in formats, "
+                                            "found e4m3fnuz, allowed e4m3fn, uint8"):
+        pagedattn.grouped_gemm(FakeTorch(a, "float8_e4m3fnuz"), b, formats="a8w8", **scales)
+
+
 def test_grouped_gemm_requantised():
     a, b, offsets, scales = gemm_arguments(np.random.default_rng(0))
     out, codes = np.full((20, 64), 0x55, np.uint8), np.full((20, 2), 0x55, np.uint8)
@@ -400,8 +414,9 @@ def test_dropped_stores_are_reported():
     out = np.lib.stride_tricks.as_strided(
         np.frombuffer(memory, np.int32), (3, 16), (3 << 30, 4))
     with pagedattn.using(options={"force_address_form": "narrow"}):
-        with pytest.warns(pagedattn.EmulatorWarning, match="dropped-store"):
+        with pytest.warns(pagedattn.EmulatorWarning, match="dropped-store") as warned:
             result = pagedattn.topk(values, None, 16, out=out, chip="gfx950")
+    assert warned[0].filename == __file__
     assert {r["kind"] for r in result.reports} == {"dropped-store"}
     assert (out[0] == np.arange(16)).all() and not out[1:].any()
 
