@@ -23,7 +23,7 @@ struct Allocation {
   uint8_t *Shadow = nullptr;
   bool Defined = false; ///< all bytes defined from the start
   bool HostOwned = false;
-  bool Code = false; ///< part of a code object
+  bool Code = false;     ///< part of a code object
   bool ReadOnly = false; ///< stores are invalid accesses
   std::string Name;
 

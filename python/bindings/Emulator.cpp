@@ -72,8 +72,10 @@ public:
 
   void mapHost(uint64_t address, uint64_t bytes, bool isWritable,
                const std::string &name) {
-    orRaise(device->mapHost(reinterpret_cast<void *>(address), bytes,
-                            isWritable, name));
+    // Python has the addresses of arrays as integers.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    void *data = reinterpret_cast<void *>(address);
+    orRaise(device->mapHost(data, bytes, isWritable, name));
   }
 
   uint64_t allocate(uint64_t bytes, const std::string &name) {

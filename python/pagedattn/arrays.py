@@ -8,6 +8,7 @@ libraries but NumPy is imported for it.
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 from dataclasses import dataclass, replace
 from typing import Any, Optional, Tuple
@@ -72,7 +73,20 @@ class Array:
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape, dtype=object)) if self.shape else 1
+        return math.prod(self.shape)
+
+    @property
+    def signature(self) -> Tuple[Any, ...]:
+        """Everything but where the data is: what a kernel is chosen by."""
+        return (
+            self.name,
+            self.shape,
+            self.strides,
+            self.dtype,
+            self.itemsize,
+            self.on_device,
+            self.writable,
+        )
 
     def element_strides(self) -> Tuple[int, ...]:
         """Strides in elements."""

@@ -14,8 +14,8 @@ from .arrays import as_array
 from .context import check_chip
 from .errors import ArgumentError, CompileError, MissingKernelsError
 from .ops import Op, option_text
-from .plan import KernelPlan, plan_kernels
-from .runtime import Result, launch_all
+from .plan import KernelPlan, check_operands, plan_kernels
+from .runtime import Result, choose_device, launch_all
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,8 @@ class CompiledModule:
             EmulatorError: the kernel has faulted in the emulator.
         """
         arrays = {name: as_array(name, value) for name, value in operands.items()}
-        return launch_all(self, arrays, scalars or {}, device)
+        check_operands(self.plans, arrays)
+        return launch_all(self, arrays, scalars or {}, choose_device(arrays, device))
 
 
 _plans: Dict[str, List[KernelPlan]] = {}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from .arrays import Array, as_array
 from .errors import ArgumentError
 from .ops import (
-    Build,
     Op,
     ceil_power,
     expect_choice,
@@ -132,27 +131,28 @@ def grouped_gemm(
         ArgumentError, CompileError, EmulatorError: as for
             :func:`pagedattn.paged_logits`.
     """
-    outputs = _outputs(a, b, out, out_dtype, out_scale, row_ids, activation)
+    build, arrays, parameters, outputs = describe(
+        a,
+        b,
+        offsets,
+        a_scale=a_scale,
+        b_scale=b_scale,
+        formats=formats,
+        scales=scales,
+        bias=bias,
+        activation=activation,
+        out_dtype=out_dtype,
+        out=out,
+        out_scale=out_scale,
+        row_ids=row_ids,
+        row_weights=row_weights,
+        weight_layout=weight_layout,
+        scale_layout=scale_layout,
+    )
     return run_op(
-        lambda chip: build(
-            a,
-            b,
-            offsets,
-            a_scale=a_scale,
-            b_scale=b_scale,
-            formats=formats,
-            scales=scales,
-            bias=bias,
-            activation=activation,
-            out_dtype=out_dtype,
-            out=outputs[0],
-            out_scale=out_scale,
-            row_ids=row_ids,
-            row_weights=row_weights,
-            weight_layout=weight_layout,
-            scale_layout=scale_layout,
-            chip=chip,
-        ),
+        build,
+        arrays,
+        parameters,
         out=outputs if out_scale is not None else outputs[0],
         chip=chip,
         device=device,
@@ -227,7 +227,7 @@ def _activation(activation: Union[str, Activation]) -> str:
     return f"#pa.activation<{', '.join(fields)}>"
 
 
-def build(
+def describe(
     a: Any,
     b: Any,
     offsets: Any = None,
@@ -245,15 +245,10 @@ def build(
     row_weights: Any = None,
     weight_layout: str = "linear",
     scale_layout: str = "linear",
-    chip: str,
-) -> Build:
-    """The op of a call, and its operands by the names of the manifest."""
-    if out is None:
-        out, _ = _outputs(a, b, None, out_dtype, out_scale, row_ids, activation)
-    expect_choice("formats", formats, tuple(FORMATS))
-    expect_choice("out_dtype", out_dtype, tuple(_OUTPUTS))
-    expect_choice("weight_layout", weight_layout, ("linear", "shuffled_16x16"))
-    expect_choice("scale_layout", scale_layout, ("linear", "n32k4", "n32k8"))
+) -> Tuple[Callable[..., Op], Dict[str, Array], Dict[str, Any], Tuple[Any, Any]]:
+    """The operands of a call by the names of the manifest, the rest of it, and its
+    outputs."""
+    outputs = _outputs(a, b, out, out_dtype, out_scale, row_ids, activation)
     if formats in ("bf16", "f16") and a_scale is None and b_scale is None:
         scales = "none"
     kinds = dict(zip(("a_scales", "b_scales"), _scale_kinds(scales)))
@@ -266,8 +261,8 @@ def build(
         "offsets": ("offsets", offsets),
         "row_ids": ("row_ids", row_ids),
         "row_weights": ("row_weights", row_weights),
-        "c": ("out", out),
-        "c_scales": ("out_scale", out_scale),
+        "c": ("out", outputs[0]),
+        "c_scales": ("out_scale", outputs[1]),
     }
     arrays = {
         name: as_array(argument, value)
@@ -281,8 +276,33 @@ def build(
         if "b_scales" in arrays:
             rank = 2 if kinds["b_scales"] == "f32_row" else 3
             arrays["b_scales"] = _with_groups(arrays["b_scales"], rank)
-    _check_shapes(arrays, kinds, formats, activation, out_dtype)
+    parameters = {
+        "formats": formats,
+        "kinds": kinds,
+        "activation": activation,
+        "out_dtype": out_dtype,
+        "weight_layout": weight_layout,
+        "scale_layout": scale_layout,
+    }
+    return build, arrays, parameters, outputs
 
+
+def build(
+    arrays: Dict[str, Array],
+    *,
+    formats: str,
+    kinds: Dict[str, str],
+    activation: Union[str, Activation, None],
+    out_dtype: str,
+    weight_layout: str,
+    scale_layout: str,
+    chip: str,
+) -> Op:
+    """The op of a call whose arguments fit."""
+    expect_choice("formats", formats, tuple(FORMATS))
+    expect_choice("weight_layout", weight_layout, ("linear", "shuffled_16x16"))
+    expect_choice("scale_layout", scale_layout, ("linear", "n32k4", "n32k8"))
+    _check_shapes(arrays, kinds, formats, activation, out_dtype)
     elements = {
         "a": _element(arrays["a"], FORMATS[formats][0]),
         "b": _element(arrays["b"], FORMATS[formats][1]),
@@ -304,7 +324,7 @@ def build(
             elements[name],
             name=name,
             dynamic=(0,) if name in per_row else (),
-            hints=hint if name == "c" or (name == "a" and row_ids is None) else None,
+            hints=hint if name == "c" or (name == "a" and "row_ids" not in arrays) else None,
         )
         for name, array in arrays.items()
     ]
@@ -322,7 +342,7 @@ def build(
     summary = f"{formats} E={groups} N={n} K={k} scales={','.join(kinds.values())} {out_dtype}"
     inputs = tuple(o for o in operands if o.name not in ("c", "c_scales"))
     outputs = tuple(o for o in operands if o.name in ("c", "c_scales"))
-    return Op("grouped_gemm", inputs, outputs, tuple(attributes), summary), arrays
+    return Op("grouped_gemm", inputs, outputs, tuple(attributes), summary)
 
 
 def _check_shapes(arrays, kinds, formats, activation, out_dtype) -> None:

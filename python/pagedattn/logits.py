@@ -9,7 +9,7 @@ import numpy as np
 from .arrays import Array, as_array
 from .errors import ArgumentError
 from .ops import (
-    Build,
+    Call,
     Op,
     expect_choice,
     expect_dtype,
@@ -83,30 +83,25 @@ def paged_logits(
         CompileError: the chip cannot do it.
         EmulatorError: the kernel has faulted in the emulator.
     """
-    return run_op(
-        lambda chip: build(
-            q,
-            keys,
-            key_scales,
-            weights,
-            block_table,
-            context_lens,
-            out=out,
-            row_ends=row_ends,
-            query_scales=query_scales,
-            layout=layout,
-            fill=fill,
-            chip=chip,
-        ),
+    call = describe(
+        q,
+        keys,
+        key_scales,
+        weights,
+        block_table,
+        context_lens,
         out=out,
-        chip=chip,
-        device=device,
-        tuning=tuning,
-        check_contents=_check_contents,
+        row_ends=row_ends,
+        query_scales=query_scales,
+        layout=layout,
+        fill=fill,
+    )
+    return run_op(
+        *call, out=out, chip=chip, device=device, tuning=tuning, check_contents=_check_contents
     )
 
 
-def build(
+def describe(
     q: Any,
     keys: Any,
     key_scales: Any,
@@ -119,9 +114,8 @@ def build(
     query_scales: Any = None,
     layout: str = "linear",
     fill: str = "none",
-    chip: str,
-) -> Build:
-    """The op of a call, and its operands by the names of the manifest."""
+) -> Call:
+    """The operands of a call by the names of the manifest, and the rest of it."""
     given = {
         "q": q,
         "query_scales": query_scales,
@@ -132,13 +126,16 @@ def build(
         "context_lens": context_lens,
         "row_ends": row_ends,
     }
-    arrays: Dict[str, Array] = {
-        name: as_array(name, value) for name, value in given.items() if value is not None
-    }
+    arrays = {name: as_array(name, value) for name, value in given.items() if value is not None}
     arrays["logits"] = as_array("out", out)
+    return build, arrays, {"layout": layout, "fill": fill}
+
+
+def build(arrays: Dict[str, Array], *, layout: str, fill: str, chip: str) -> Op:
+    """The op of a call whose arguments fit."""
     expect_choice("layout", layout, ("linear", "tiled"))
     expect_choice("fill", fill, ("none", "neg_inf"))
-    is_fp4 = query_scales is not None
+    is_fp4 = "query_scales" in arrays
     _check_shapes(arrays, is_fp4)
 
     batch, queries, heads, row = arrays["q"].shape
@@ -185,7 +182,7 @@ def build(
     )
     dim = row * 2 if is_fp4 else row
     summary = f"{fmt} N={queries} H={heads} D={dim} P={page} {layout} fill={fill}"
-    return Op("paged_logits", tuple(inputs), (logits,), attributes, summary), arrays
+    return Op("paged_logits", tuple(inputs), (logits,), attributes, summary)
 
 
 def _check_shapes(arrays: Dict[str, Array], is_fp4: bool) -> None:

@@ -247,11 +247,8 @@ def configure(op: Op, chip: str, tuning: Mapping[str, Any]) -> Tuple[Op, Dict[st
     return op, options
 
 
-Build = Tuple[Op, Dict[str, Array]]
-
-
-def choose_chip(chip: Optional[str]) -> str:
-    return default_chip() if chip is None else check_chip(chip)
+Call = Tuple[Callable[..., Op], Dict[str, Array], Dict[str, Any]]
+"""How the op of a call is built: the function, the operands, the other arguments."""
 
 
 def fp8_element(array: Array, flavour: str, why: str) -> str:
@@ -270,15 +267,13 @@ def native_fp8(chip: str) -> str:
 
 
 def _make(
-    build: Callable[..., Build],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any],
+    call: Call,
     chip: Optional[str],
     tuning: Optional[Mapping[str, Any]],
 ) -> Op:
-    chip = choose_chip(chip)
-    op, _ = build(*args, chip=chip, **kwargs)
-    return configure(op, chip, tuning or {})[0]
+    build, arrays, parameters = call
+    chip = default_chip() if chip is None else check_chip(chip)
+    return configure(build(arrays, chip=chip, **parameters), chip, tuning or {})[0]
 
 
 def paged_logits(
@@ -288,9 +283,9 @@ def paged_logits(
     **kwargs: Any,
 ) -> Op:
     """The op of :func:`pagedattn.paged_logits` for arrays like these."""
-    from .logits import build
+    from .logits import describe
 
-    return _make(build, args, kwargs, chip, tuning)
+    return _make(describe(*args, **kwargs), chip, tuning)
 
 
 def topk(
@@ -300,9 +295,9 @@ def topk(
     **kwargs: Any,
 ) -> Op:
     """The op of :func:`pagedattn.topk` for arrays like these."""
-    from .selection import build
+    from .selection import describe
 
-    return _make(build, args, kwargs, chip, tuning)
+    return _make(describe(*args, **kwargs)[:3], chip, tuning)
 
 
 def grouped_gemm(
@@ -312,6 +307,6 @@ def grouped_gemm(
     **kwargs: Any,
 ) -> Op:
     """The op of :func:`pagedattn.grouped_gemm` for arrays like these."""
-    from .gemm import build
+    from .gemm import describe
 
-    return _make(build, args, kwargs, chip, tuning)
+    return _make(describe(*args, **kwargs)[:3], chip, tuning)

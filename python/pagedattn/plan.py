@@ -140,10 +140,17 @@ class KernelPlan:
             for name, extents in entry["workspaces"].items()
         }
         self._grid = [Formula(text) for text in entry["grid"]]
-        self._args = [arg["name"].partition(".")[::2] for arg in entry["args"]]
+        self._args = [self._parse_arg(arg["name"]) for arg in entry["args"]]
         # One pack for all: pointers are unsigned, all others are signed.
         kinds = ("Q" if arg["kind"] == "pointer" else "q" for arg in entry["args"])
         self._format = "<" + "".join(kinds)
+
+    @staticmethod
+    def _parse_arg(text: str) -> Tuple[str, str, int]:
+        """Operand or scalar, the part of the descriptor, the dimension."""
+        name, _, part = text.partition(".")
+        match = re.fullmatch(r"(size|stride)(\d+)", part)
+        return (name, match[1], int(match[2])) if match else (name, part, 0)
 
     @property
     def operands(self) -> List[str]:
@@ -179,22 +186,19 @@ class KernelPlan:
     def bind(self, arrays: Mapping[str, Array], names: Mapping[str, int]) -> Launch:
         """The launch for these arrays, workspaces among them."""
         values = []
-        for name, part in self._args:
-            memref = self.types.get(name)
-            if memref is None:
+        for name, part, dim in self._args:
+            if part == "":
                 values.append(names[name])
-                continue
-            array = arrays[name]
-            if part in ("allocated", "aligned"):
-                values.append(array.address)
+            elif part == "size":
+                values.append(arrays[name].shape[dim])
+            elif part == "stride":
+                memref, array = self.types[name], arrays[name]
+                static = memref.strides[dim] if memref else None
+                values.append(array.strides[dim] // array.itemsize if static is None else static)
             elif part == "offset":
                 values.append(0)
-            elif part.startswith("size"):
-                values.append(array.shape[int(part[4:])])
             else:
-                dim = int(part[6:])
-                static = memref.strides[dim]
-                values.append(array.element_strides()[dim] if static is None else static)
+                values.append(arrays[name].address)
         x, y, z = (formula(names) for formula in self._grid)
         return Launch(
             self.symbol, self.file, (x, y, z), self.block, struct.pack(self._format, *values)

@@ -64,25 +64,24 @@ def launch_all(
     compiled: "CompiledModule",
     arrays: Mapping[str, Array],
     scalars: Mapping[str, int],
-    device: Optional[str],
+    device: str,
     out: Any = None,
 ) -> Result:
     """Launches the kernels of a module one after another."""
     plans = compiled.plans
-    check_operands(plans, arrays)
-    known = sorted({name for plan in plans for name in plan.scalars})
-    for name in scalars:
-        ops.expect_choice("scalars", name, known)
-    chosen = choose_device(arrays, device)
-    if chosen == "hip":
+    if scalars:
+        known = sorted({name for plan in plans for name in plan.scalars})
+        for name in scalars:
+            ops.expect_choice("scalars", name, known)
+    if device == "hip":
         from . import hip
 
         hip.run(compiled, plans, arrays, scalars)
-        return Result(out, compiled, chosen)
+        return Result(out, compiled, device)
     from . import emulator
 
     stats, reports = emulator.run(compiled, plans, arrays, scalars)
-    return Result(out, compiled, chosen, stats, reports)
+    return Result(out, compiled, device, stats, reports)
 
 
 def _chip_of(device: str, arrays: Mapping[str, Array], chip: Optional[str]) -> str:
@@ -95,14 +94,16 @@ def _chip_of(device: str, arrays: Mapping[str, Array], chip: Optional[str]) -> s
     return check_chip(hip.chip_of(next(iter(arrays.values())).device_index))
 
 
-_Build = Callable[[str], Tuple[ops.Op, Dict[str, Array]]]
-
-_modules: Dict[Tuple[ops.Op, str, Tuple[Tuple[str, str], ...]], Any] = {}
+# Modules by all that they are chosen by, so that a call like one before only launches.
+_modules: Dict[Tuple[Any, ...], "CompiledModule"] = {}
+_MOST_MODULES = 4096
 _LAUNCH_SCALARS = ("num_workers",)
 
 
 def run_op(
-    build: _Build,
+    build: Callable[..., ops.Op],
+    arrays: Dict[str, Array],
+    parameters: Mapping[str, Any],
     *,
     out: Any,
     chip: Optional[str],
@@ -112,28 +113,31 @@ def run_op(
 ) -> Result:
     """Compiles the op of a call, unless that has been done, and runs it.
 
-    `build` makes the op for a chip, with the arrays of its operands.
+    ``build(arrays, chip=chip, **parameters)`` checks the arguments and makes the op;
+    `arrays` are its operands by the names of the manifest.
     """
-    from .arrays import as_array
-
-    where = out[0] if isinstance(out, (tuple, list)) else out
-    probe = {"out": as_array("out", where)}
-    guess = device or settings().device or ("hip" if probe["out"].on_device else "emulator")
-    ops.expect_choice("device", guess, DEVICES)
-    chip = _chip_of(guess, probe, chip)
-    op, arrays = build(chip)
-    chosen = choose_device(arrays, device)
-    if chosen == "emulator" and check_contents:
-        check_contents(arrays)
-
+    where = choose_device(arrays, device)
+    chip = _chip_of(where, arrays, chip)
     scalars = {n: v for n, v in tuning.items() if n in _LAUNCH_SCALARS}
     rest = {n: v for n, v in tuning.items() if n not in _LAUNCH_SCALARS}
     rest = {**settings().options, **rest}
-    key = (op, chip, tuple(sorted((n, str(v)) for n, v in rest.items())))
+    key = (
+        build,
+        chip,
+        repr(parameters),
+        tuple(array.signature for array in arrays.values()),
+        tuple(sorted((n, str(v)) for n, v in rest.items())),
+    )
     compiled = _modules.get(key)
     if compiled is None:
         from .compiler import compile
 
-        configured, options = ops.configure(op, chip, rest)
-        compiled = _modules[key] = compile(configured, chip, **options)
-    return launch_all(compiled, arrays, scalars, chosen, out)
+        op, options = ops.configure(build(arrays, chip=chip, **parameters), chip, rest)
+        compiled = compile(op, chip, **options)
+        check_operands(compiled.plans, arrays)
+        if len(_modules) >= _MOST_MODULES:
+            _modules.clear()
+        _modules[key] = compiled
+    if where == "emulator" and check_contents:
+        check_contents(arrays)
+    return launch_all(compiled, arrays, scalars, where, out)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, Optional, Tuple
 
 import numpy as np
 
 from .arrays import Array, as_array
 from .errors import ArgumentError
 from .ops import (
-    Build,
     Op,
     ceil_power,
     expect_choice,
@@ -69,23 +68,17 @@ def topk(
         ArgumentError, CompileError, EmulatorError: as for
             :func:`pagedattn.paged_logits`.
     """
-    view = as_array("values", values)
-    outputs = _outputs(view, k, out, return_values)
+    build, arrays, parameters, outputs = describe(
+        values,
+        row_ends,
+        k,
+        row_starts=row_starts,
+        order=order,
+        out=out,
+        return_values=return_values,
+    )
     return run_op(
-        lambda chip: build(
-            values,
-            row_ends,
-            k,
-            row_starts=row_starts,
-            order=order,
-            out=outputs,
-            return_values=return_values,
-            chip=chip,
-        ),
-        out=outputs,
-        chip=chip,
-        device=device,
-        tuning=tuning,
+        build, arrays, parameters, out=outputs, chip=chip, device=device, tuning=tuning
     )
 
 
@@ -109,7 +102,7 @@ def _outputs(values: Array, k: Any, out: Any, return_values: bool) -> Any:
     return np.empty(shape, np.int32)
 
 
-def build(
+def describe(
     values: Any,
     row_ends: Any,
     k: int,
@@ -118,20 +111,23 @@ def build(
     order: str = "by_index",
     out: Any = None,
     return_values: bool = False,
-    chip: str,
-) -> Build:
-    """The op of a call, and its operands by the names of the manifest."""
+) -> Tuple[Callable[..., Op], Dict[str, Array], Dict[str, Any], Any]:
+    """The operands of a call by the names of the manifest, the rest of it, and its
+    outputs."""
     arrays: Dict[str, Array] = {"values": as_array("values", values)}
-    if out is None:
-        out = _outputs(arrays["values"], k, None, return_values)
+    outputs = _outputs(arrays["values"], k, out, return_values)
     if row_starts is not None:
         arrays["row_starts"] = as_array("row_starts", row_starts)
     if row_ends is not None:
         arrays["row_ends"] = as_array("row_ends", row_ends)
-    outs = tuple(out) if return_values else (out,)
-    arrays["indices"] = as_array("out", outs[0])
+    arrays["indices"] = as_array("out", outputs[0] if return_values else outputs)
     if return_values:
-        arrays["top_values"] = as_array("out[1]", outs[1])
+        arrays["top_values"] = as_array("out[1]", outputs[1])
+    return build, arrays, {"k": int(k), "order": order}, outputs
+
+
+def build(arrays: Dict[str, Array], *, k: int, order: str, chip: str) -> Op:
+    """The op of a call whose arguments fit."""
     expect_choice("order", order, ("by_index", "by_value"))
     expect_rank(arrays["values"], 2, "[R, C]")
     expect_dtype(arrays["values"], "f32")
@@ -145,7 +141,7 @@ def build(
             expect_dtype(arrays[name], "i32")
     for name in ("indices", "top_values"):
         if name in arrays:
-            expect_shape(arrays[name], (rows, int(k)), "[R, k]")
+            expect_shape(arrays[name], (rows, k), "[R, k]")
             expect_dtype(arrays[name], "i32" if name == "indices" else "f32")
             expect_output(arrays[name])
 
@@ -171,6 +167,6 @@ def build(
         for name, element in (("indices", "i32"), ("top_values", "f32"))
         if name in arrays
     ]
-    summary = f"k={k} {order}" + " values" * return_values
+    summary = f"k={k} {order}" + " values" * ("top_values" in arrays)
     attributes = (("order", f"#pa.order<{order}>"),)
-    return Op("topk", tuple(inputs), tuple(outputs), attributes, summary), arrays
+    return Op("topk", tuple(inputs), tuple(outputs), attributes, summary)

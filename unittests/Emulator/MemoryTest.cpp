@@ -135,10 +135,11 @@ TEST_P(MemoryTest, AccessOutsideEveryAllocation) {
 }
 
 TEST_P(MemoryTest, StoreToReadOnlyHostMemory) {
-  for (const std::string &Text : {pick("global_store_dword v[0:1], v2, off",
-                                "global_store_b32 v[0:1], v2, off"),
-                           pick("global_atomic_add v[0:1], v2, off",
-                                "global_atomic_add_u32 v[0:1], v2, off")}) {
+  for (const std::string &Text :
+       {pick("global_store_dword v[0:1], v2, off",
+             "global_store_b32 v[0:1], v2, off"),
+        pick("global_atomic_add v[0:1], v2, off",
+             "global_atomic_add_u32 v[0:1], v2, off")}) {
     Snippet S(chip());
     alignas(64) uint32_t Data[64] = {};
     Allocation &A = llvm::cantFail(S.memory().mapHost(
