@@ -207,6 +207,34 @@ def test_paged_logits_on_another_device(calls):
     assert names(words)[-2:] == ["hipModuleLaunchKernel", "hipSetDevice"]
 
 
+def test_dlpack_of_a_device(calls):
+    """Its producer is asked not to wait: the launch is on the caller's stream."""
+    asked = []
+
+    class Tensor:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack_device__(self):
+            return 10, 0
+
+        def __dlpack__(self, stream=None):
+            asked.append(stream)
+            return self.array.__dlpack__()
+
+    arrays = [np.zeros((3, 900), np.float32), np.zeros(3, np.int32), np.zeros((3, 16), np.int32)]
+    values, ends, out = map(Tensor, arrays)
+    result = pagedattn.topk(values, ends, 16, out=out)
+    assert result.device == "hip" and set(asked) == {-1}
+    launch = calls()[-1]
+    assert launch[0] == "hipModuleLaunchKernel"
+    assert struct.pack("<Q", arrays[0].ctypes.data).hex() in launch[6]
+    values.__class__.__dlpack_device__ = lambda self: (4, 0)
+    with pytest.raises(ArgumentError, match="values: must be in memory of the host or of a ROCm "
+                                            "device, found DLPack device 4"):
+        pagedattn.topk(values, ends, 16, out=out)
+
+
 def test_errors(calls, monkeypatch):
     values, ends, out = topk_arrays()
     with pytest.raises(ArgumentError, match="row_ends: must be in device memory as the other"):
