@@ -35,61 +35,70 @@ Value GemmKernel::emitGroupTiles(Value rows) {
   return mul(rowTiles, columnTiles);
 }
 
-/// Rows of the lane in each block: beyond the last row of the group it reads
-/// that one again, and writes none.
-void GemmKernel::emitRows(Value firstRow, Value numRows, Value rowTile) {
-  const int64_t tileM = config.getTileM();
-  Value tileRow = mul(rowTile, tileM);
-  Value left = sub(numRows, tileRow);
-  Value base = add(firstRow, tileRow);
+/// Row `inTile` of a tile that begins at row `base` and has `left` rows. Beyond
+/// the last of them it is that one again, to be read and not to be written.
+GemmKernel::Row GemmKernel::emitRow(Value base, Value inTile, Value left) {
+  Row row;
+  row.isInside = less(inTile, left);
+  Value clamped =
+      assume(min(inTile, sub(left, index(1))), 0, config.getTileM() - 1);
+  row.output = add(base, clamped);
+  row.source = row.output;
+  if (rowIds) {
+    // An id that is no row of A: nothing is read by it and nothing written.
+    Value id = loadIndex(rowIds, {row.output});
+    Value isRow =
+        b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, id, dim(a, 0));
+    row.source = select(isRow, id, index(0));
+    row.isInside = b.create<arith::AndIOp>(row.isInside, isRow);
+  }
+  return row;
+}
+
+void GemmKernel::emitRows(Value base, Value left) {
   outputRows.clear();
   sourceRows.clear();
   hasRow.clear();
   for (int64_t i = 0; i < rowBlocks; ++i) {
-    Value inTile =
-        add(add(mul(waveM, rowBlocks * kRows), laneInTile), i * kRows);
-    Value isInside = less(inTile, left);
-    Value clamped = assume(min(inTile, sub(left, index(1))), 0, tileM - 1);
-    Value row = add(base, clamped);
-    Value source = row;
-    if (rowIds) {
-      // An id that is no row of A: nothing is read by it and nothing written.
-      Value id = loadIndex(rowIds, {row});
-      Value isRow =
-          b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, id, dim(a, 0));
-      source = select(isRow, id, index(0));
-      isInside = b.create<arith::AndIOp>(isInside, isRow);
-    }
-    outputRows.push_back(row);
-    sourceRows.push_back(source);
-    hasRow.push_back(isInside);
+    Row row = emitRow(
+        base, add(add(mul(waveM, rowBlocks * kRows), laneInTile), i * kRows),
+        left);
+    outputRows.push_back(row.output);
+    sourceRows.push_back(row.source);
+    hasRow.push_back(row.isInside);
   }
 }
 
-/// Rows of the weights in the lane. Beyond the last it reads that one again.
-void GemmKernel::emitColumns(Value columnTile) {
-  const int64_t waveColumns = tilesN * mma.m;
-  firstColumn =
-      add(mul(columnTile, config.getTileN()), mul(waveN, waveColumns));
+/// The row of the weights that the lane has of the block of 16 rows from
+/// `firstOfBlock` on. Beyond the last row it is that one again.
+GemmKernel::WeightRow GemmKernel::emitWeightRow(Value firstOfBlock) {
   const bool isWhole = shape.n % config.getTileN() == 0;
-  const bool isShuffled = op.getWeightLayout() == WeightLayout::shuffled_16x16;
+  WeightRow result;
+  result.row = add(firstOfBlock, laneInTile);
+  if (!isWhole)
+    result.row = assume(min(result.row, index(shape.n - 1)), 0, shape.n - 1);
+  if (op.getWeightLayout() != WeightLayout::shuffled_16x16)
+    return result;
+  // Pieces of 16 bytes of 16 rows follow each other.
+  const int64_t piece =
+      128 / cast<MemRefType>(op.getB().getType()).getElementTypeBitWidth();
+  Value start = firstOfBlock;
+  if (!isWhole)
+    start = assume(min(start, index(shape.n - kRows)), 0, shape.n - kRows);
+  result.offset =
+      add(mul(start, shape.b.toColumns(shape.k)), mul(laneInTile, piece));
+  return result;
+}
+
+void GemmKernel::emitColumns(Value columnTile) {
+  firstColumn =
+      add(mul(columnTile, config.getTileN()), mul(waveN, tilesN * mma.m));
   weightRows.clear();
   weightOffsets.clear();
   for (int64_t i = 0; i < getColumnBlocks(); ++i) {
-    Value row = add(add(firstColumn, laneInTile), i * kRows);
-    if (!isWhole)
-      row = assume(min(row, index(shape.n - 1)), 0, shape.n - 1);
-    weightRows.push_back(row);
-    if (!isShuffled)
-      continue;
-    // Pieces of 16 bytes of 16 rows follow each other.
-    auto type = cast<MemRefType>(op.getB().getType());
-    const int64_t columns = shape.b.toColumns(shape.k);
-    const int64_t piece = 128 / type.getElementTypeBitWidth();
-    Value start = add(firstColumn, i * kRows);
-    if (!isWhole)
-      start = assume(min(start, index(shape.n - kRows)), 0, shape.n - kRows);
-    weightOffsets.push_back(add(mul(start, columns), mul(laneInTile, piece)));
+    WeightRow row = emitWeightRow(add(firstColumn, i * kRows));
+    weightRows.push_back(row.row);
+    weightOffsets.push_back(row.offset);
   }
 }
 
@@ -99,10 +108,15 @@ void GemmKernel::emitTile(Value newGroup, Value firstRow, Value numRows,
   // Row tiles that share their weights come one after another.
   Value rowTiles = max(
       div(add(numRows, config.getTileM() - 1), config.getTileM()), index(1));
-  Value columnTile = b.create<arith::DivUIOp>(localTile, rowTiles);
-  Value rowTile = b.create<arith::RemUIOp>(localTile, rowTiles);
-  emitRows(firstRow, numRows, rowTile);
+  // The backend divides in vector registers and forgets that all lanes agree.
+  Value columnTile = uniform(b.create<arith::DivUIOp>(localTile, rowTiles));
+  Value rowTile = sub(localTile, mul(columnTile, rowTiles));
+  Value tileRow = mul(rowTile, config.getTileM());
+  Value base = add(firstRow, tileRow), left = sub(numRows, tileRow);
+  emitRows(base, left);
   emitColumns(columnTile);
+  if (config.getStages() > 0)
+    copies = planCopies(base, left, columnTile);
   emitOutput(emitProduct());
 }
 
@@ -165,7 +179,9 @@ void GemmKernel::emitTiles() {
   if (!ShapedType::isDynamic(op.getNumGroups()))
     found = assume(found, 0, op.getNumGroups() - 1);
   auto [firstRow, numRows] = emitGroupRows(found);
-  emitTile(found, firstRow, numRows, sub(tile, findLoop.getResult(2)));
+  // What was loaded is in vector registers; all that follows from it need not.
+  emitTile(found, uniform(firstRow), uniform(numRows),
+           sub(tile, findLoop.getResult(2)));
 }
 
 void GemmKernel::emit() {
@@ -199,6 +215,8 @@ void GemmKernel::emit() {
   if (op.getScaleLayout() != ScaleLayout::linear)
     weightScales =
         b.create<memref::CollapseShapeOp>(weightScales, insideExpert);
+  if (config.getStages() > 0)
+    allocateStages();
   if (!rowIds) {
     emitTiles();
     return;

@@ -47,11 +47,22 @@ private:
   std::pair<Value, Value> emitGroupRows(Value group);
   Value emitGroupTiles(Value rows);
   void emitTile(Value group, Value firstRow, Value numRows, Value localTile);
-  void emitRows(Value firstRow, Value numRows, Value rowTile);
+  struct Row {
+    /// Row of the output, row of A, and whether there is one.
+    Value output, source, isInside;
+  };
+  Row emitRow(Value base, Value inTile, Value left);
+  void emitRows(Value base, Value left);
+  struct WeightRow {
+    /// Row of the weights in the lane, and where it begins in shuffled ones.
+    Value row, offset;
+  };
+  WeightRow emitWeightRow(Value firstOfBlock);
   void emitColumns(Value columnTile);
 
   // The sum over K: GemmProduct.cpp.
   Sums emitProduct();
+  void emitDirectSteps(Sums &sums);
   void multiply(const Chunk &chunk, Sums &sums);
   SmallVector<Value> getFragments(ArrayRef<Value> words,
                                   const GemmOperand &operand, bool isA);
@@ -61,8 +72,36 @@ private:
   Sums addWaves(Sums sums);
   Value zeroSum();
 
+  // Operands by way of LDS: GemmStaging.cpp.
+
+  /// One run of a block of 16 rows on its way from memory to LDS.
+  struct Copy {
+    Value memref, stages;
+    SmallVector<Value> leading;
+    Value rowOffset;
+    const GemmOperand *operand;
+    int64_t run;
+    bool isShuffled;
+    /// Number of the run in a stage, and whether the wave has the block at all;
+    /// null where every wave has.
+    Value piece, isMine;
+  };
+  void allocateStages();
+  SmallVector<Copy> planCopies(Value firstRow, Value rowsLeft,
+                               Value columnTile);
+  void emitStagedSteps(Sums &sums);
+  SmallVector<Value> startCopies(Value chunk, int64_t stage);
+  void finishCopies(ValueRange words, int64_t stage);
+  void waitForStage();
+  void readStage(Chunk &chunk, int64_t stage, int64_t inStage);
+  bool copiesDirectly() const;
+  int64_t getStagePieces() const;
+
   // Loads: GemmLoads.cpp.
   Chunk loadChunk(Value number, bool isTail);
+  SmallVector<Value> getRunIndices(Value memref, ArrayRef<Value> leading,
+                                   Value rowOffset, const GemmOperand &operand,
+                                   Value number, Value chunk, bool isShuffled);
   Value loadRun(Value memref, ArrayRef<Value> leading, Value rowOffset,
                 const GemmOperand &operand, int64_t run, Value chunk,
                 bool isTail, bool isShuffled);
@@ -73,7 +112,7 @@ private:
                      bool isTail);
   Value loadWeightCodes(Value row, Value chunk, bool isTail);
   Value loadWeightCode(Value row, Value block);
-  Value toMmaCodes(Value word);
+  Value getLaneBlock(Value chunk, bool isTail);
 
   // What becomes of the sums: GemmEpilogue.cpp.
   void emitOutput(Sums sums);
@@ -113,6 +152,11 @@ private:
   /// For each block of rows: the row of the lane in the output, the row of A,
   /// and whether the lane has one.
   SmallVector<Value> outputRows, sourceRows, hasRow;
+
+  /// Runs of the operands, [stage][run][lane][word], the same in the types of
+  /// the operands, and who copies what.
+  Value stages, stagesOfRows, stagesOfWeights;
+  SmallVector<Copy> copies;
 };
 
 } // namespace mlir::pa

@@ -36,18 +36,39 @@ GemmKernel::Chunk GemmKernel::Chunk::withValues(ValueRange values) const {
   return chunk;
 }
 
+/// Where run `number` of chunk `chunk` of a row begins.
+SmallVector<Value>
+GemmKernel::getRunIndices(Value memref, ArrayRef<Value> leading,
+                          Value rowOffset, const GemmOperand &operand,
+                          Value number, Value chunk, bool isShuffled) {
+  const int64_t runColumns = operand.toColumns(operand.run);
+  const int64_t chunkColumns = operand.toColumns(shape.chunk);
+  SmallVector<Value> indices(leading);
+  Value position = mul(number, runColumns);
+  if (!isShuffled) {
+    indices.push_back(add(mul(chunk, chunkColumns), position));
+    return indices;
+  }
+  const int64_t piece =
+      128 / cast<MemRefType>(memref.getType()).getElementTypeBitWidth();
+  position = runColumns == piece ? mul(position, kRows)
+                                 : add(mul(div(position, piece), piece * kRows),
+                                       rem(position, piece));
+  position = add(position, mul(chunk, chunkColumns * kRows));
+  indices.push_back(add(position, rowOffset));
+  return indices;
+}
+
 /// Run `run` of chunk `chunk` of the lane's row, as words. Runs beyond K are
 /// zero, and are read inside of it.
 Value GemmKernel::loadRun(Value memref, ArrayRef<Value> leading,
                           Value rowOffset, const GemmOperand &operand,
                           int64_t run, Value chunk, bool isTail,
                           bool isShuffled) {
-  const int64_t runColumns = operand.toColumns(operand.run);
-  const int64_t chunkColumns = operand.toColumns(shape.chunk);
   const int64_t first = run * shape.groups;
   const int64_t numRuns =
-      isTail ? shape.getTail() / operand.run : shape.chunk / operand.run;
-  Type wordsTy = wordsType(operand.getRunWords());
+      (isTail ? shape.getTail() : shape.chunk) / operand.run;
+  VectorType wordsTy = wordsType(operand.getRunWords());
   Value zero = b.create<arith::ConstantOp>(wordsTy, b.getZeroAttr(wordsTy));
   if (first >= numRuns)
     return zero;
@@ -55,25 +76,14 @@ Value GemmKernel::loadRun(Value memref, ArrayRef<Value> leading,
   Value number = add(laneGroup, first);
   if (isPartial)
     number = min(number, index(numRuns - 1));
-
-  auto type = cast<MemRefType>(memref.getType());
-  SmallVector<Value> indices(leading);
-  Value position = mul(number, runColumns);
-  if (isShuffled) {
-    const int64_t piece = 128 / type.getElementTypeBitWidth();
-    position = runColumns == piece
-                   ? mul(position, kRows)
-                   : add(mul(div(position, piece), piece * kRows),
-                         rem(position, piece));
-    position = add(position, mul(chunk, chunkColumns * kRows));
-    indices.push_back(add(position, rowOffset));
-  } else {
-    indices.push_back(add(mul(chunk, chunkColumns), position));
-  }
-  auto vectorType = VectorType::get({runColumns}, type.getElementType());
+  auto vectorType =
+      VectorType::get({operand.toColumns(operand.run)},
+                      cast<MemRefType>(memref.getType()).getElementType());
   Value words = b.create<vector::BitCastOp>(
-      cast<VectorType>(wordsTy),
-      b.create<vector::LoadOp>(vectorType, memref, indices));
+      wordsTy, b.create<vector::LoadOp>(
+                   vectorType, memref,
+                   getRunIndices(memref, leading, rowOffset, operand, number,
+                                 chunk, isShuffled)));
   if (!isPartial)
     return words;
   return select(less(add(laneGroup, first), index(numRuns)), words, zero);
@@ -191,13 +201,13 @@ Value GemmKernel::loadWeightCodes(Value row, Value chunk, bool isTail) {
       b, [&](int64_t i) { return loadWeightCode(row, add(first, i)); });
 }
 
-/// The word as the matrix instruction takes it: all four codes of the row, or
-/// in the low byte the one of the lane's group.
-Value GemmKernel::toMmaCodes(Value word) {
-  if (mma.scalesPerLane > 1)
-    return word;
-  Value shift = b.create<arith::IndexCastOp>(b.getI32Type(), mul(laneGroup, 8));
-  return b.create<arith::ShRUIOp>(word, shift);
+/// The block of K in a chunk whose code the lane gives the matrix instruction,
+/// where it gives one. Blocks beyond K have zero data.
+Value GemmKernel::getLaneBlock(Value chunk, bool isTail) {
+  Value inChunk = laneGroup;
+  if (isTail)
+    inChunk = min(inChunk, index(shape.getTail() / MmaInfo::kScaleBlock - 1));
+  return add(mul(chunk, shape.chunk / MmaInfo::kScaleBlock), inChunk);
 }
 
 void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
@@ -210,11 +220,12 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
     return clampRow(add(firstColumn, tile * mma.m));
   };
 
+  const bool isOneCode = shape.hasMmaScales && mma.scalesPerLane == 1;
   if (isE8M0(op.getAScale())) {
-    for (Value row : sourceRows) {
-      Value word = loadCodeWord(aScales, {row}, number, isTail);
-      chunk.rowScales.push_back(shape.hasMmaScales ? toMmaCodes(word) : word);
-    }
+    for (Value row : sourceRows)
+      chunk.rowScales.push_back(
+          isOneCode ? loadCode(b, aScales, {row, getLaneBlock(number, isTail)})
+                    : loadCodeWord(aScales, {row}, number, isTail));
   } else if (op.getAScale() == ScaleKind::f32_1x128) {
     for (Value row : sourceRows)
       chunk.rowScales.push_back(
@@ -233,7 +244,8 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
           isShared ? div(tileStart(tile), kScaleRows)
                    : clampRow(add(add(firstColumn, laneInRows), tile * mma.m));
       chunk.weightScales.push_back(
-          toMmaCodes(loadWeightCodes(row, number, isTail)));
+          isOneCode ? loadWeightCode(row, getLaneBlock(number, isTail))
+                    : loadWeightCodes(row, number, isTail));
     }
   } else if (isE8M0(op.getBScale())) {
     // Those of the rows whose sums the lane has.

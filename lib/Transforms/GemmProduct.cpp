@@ -216,13 +216,14 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums) {
   }
 }
 
-/// The sums of the wave's part of K: of steps `waveK`, `waveK + waves_k`, ...
-GemmKernel::Sums GemmKernel::emitProduct() {
-  Sums sums(tilesN * rowBlocks, zeroSum());
+/// Adds the steps `waveK`, `waveK + waves_k`, ... , whose operands go straight
+/// to registers.
+void GemmKernel::emitDirectSteps(Sums &sums) {
   const int64_t perStep = config.getTileK() / shape.chunk;
   const int64_t wavesK = config.getWavesK();
-  const int64_t full = shape.getFullChunks(), steps = full / perStep;
-
+  const int64_t steps = shape.getFullChunks() / perStep;
+  if (steps == 0)
+    return;
   auto loadStep = [&](Value number) {
     SmallVector<Chunk> step;
     for (int64_t i = 0; i < perStep; ++i)
@@ -245,41 +246,49 @@ GemmKernel::Sums GemmKernel::emitProduct() {
     return step;
   };
 
-  if (steps > 0) {
-    // The next step is loaded while this one is multiplied.
-    Value first = wavesK == 1 ? index(0) : min(waveK, index(steps - 1));
-    SmallVector<Chunk> step = loadStep(first);
-    SmallVector<Value> carried(sums);
-    llvm::append_range(carried, flatten(step));
-    auto loop =
-        b.create<scf::ForOp>(waveK, index(steps), index(wavesK), carried);
+  // The next step is loaded while this one is multiplied.
+  Value first = wavesK == 1 ? index(0) : min(waveK, index(steps - 1));
+  SmallVector<Chunk> step = loadStep(first);
+  SmallVector<Value> carried(sums);
+  llvm::append_range(carried, flatten(step));
+  auto loop = b.create<scf::ForOp>(waveK, index(steps), index(wavesK), carried);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    ValueRange args = loop.getRegionIterArgs();
+    Sums inner(args.take_front(sums.size()));
+    SmallVector<Chunk> current = unflatten(step, args.drop_front(sums.size()));
+    Value next = add(loop.getInductionVar(), wavesK);
+    auto hasNext =
+        b.create<scf::IfOp>(TypeRange(ValueRange(args.drop_front(sums.size()))),
+                            less(next, index(steps)), /*withElseRegion=*/true);
     {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      ValueRange args = loop.getRegionIterArgs();
-      Sums inner(args.take_front(sums.size()));
-      SmallVector<Chunk> current =
-          unflatten(step, args.drop_front(sums.size()));
-      Value next = add(loop.getInductionVar(), wavesK);
-      auto hasNext = b.create<scf::IfOp>(
-          TypeRange(ValueRange(args.drop_front(sums.size()))),
-          less(next, index(steps)), /*withElseRegion=*/true);
-      {
-        OpBuilder::InsertionGuard innerGuard(b);
-        b.setInsertionPointToStart(&hasNext.getThenRegion().front());
-        b.create<scf::YieldOp>(flatten(loadStep(next)));
-        b.setInsertionPointToStart(&hasNext.getElseRegion().front());
-        b.create<scf::YieldOp>(args.drop_front(sums.size()));
-      }
-      for (const Chunk &chunk : current)
-        multiply(chunk, inner);
-      SmallVector<Value> yielded(inner);
-      llvm::append_range(yielded, hasNext.getResults());
-      b.create<scf::YieldOp>(yielded);
+      OpBuilder::InsertionGuard innerGuard(b);
+      b.setInsertionPointToStart(&hasNext.getThenRegion().front());
+      b.create<scf::YieldOp>(flatten(loadStep(next)));
+      b.setInsertionPointToStart(&hasNext.getElseRegion().front());
+      b.create<scf::YieldOp>(args.drop_front(sums.size()));
     }
-    sums.assign(loop.getResults().begin(),
-                loop.getResults().begin() + sums.size());
+    for (const Chunk &chunk : current)
+      multiply(chunk, inner);
+    SmallVector<Value> yielded(inner);
+    llvm::append_range(yielded, hasNext.getResults());
+    b.create<scf::YieldOp>(yielded);
   }
+  sums.assign(loop.getResults().begin(),
+              loop.getResults().begin() + sums.size());
+}
+
+/// The sums of the wave's part of K.
+GemmKernel::Sums GemmKernel::emitProduct() {
+  Sums sums(tilesN * rowBlocks, zeroSum());
+  const int64_t perStep = config.getTileK() / shape.chunk;
+  const int64_t wavesK = config.getWavesK();
+  const int64_t full = shape.getFullChunks(), steps = full / perStep;
+  if (config.getStages() > 0)
+    emitStagedSteps(sums);
+  else
+    emitDirectSteps(sums);
 
   // Chunks that do not fill a step, and what is left of K after the last one.
   const int64_t all = full + (shape.getTail() > 0 ? 1 : 0);

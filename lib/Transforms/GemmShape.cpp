@@ -70,3 +70,13 @@ std::optional<MmaId> GemmShape::selectMma(GroupedGemmOp op,
   }
   return found;
 }
+
+int64_t GemmShape::getLdsBytes(GemmConfigAttr config) const {
+  const int64_t rows = config.getTileM() / kRows;
+  const int64_t columns = config.getTileN() / kRows;
+  if (config.getStages() == 0)
+    return (config.getWavesK() - 1) * rows * columns * kRows * kRows * 4;
+  const int64_t runs = rows * a.runs + columns * b.runs;
+  return config.getStages() * (config.getTileK() / chunk) * runs * lanes *
+         std::max(a.getRunBytes(), b.getRunBytes());
+}

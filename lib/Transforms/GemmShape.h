@@ -90,6 +90,9 @@ struct GemmShape {
   /// Elements that a row has to be a multiple of, so that every run of an
   /// operand is whole.
   int64_t getKUnit() const { return std::max(a.run, b.run); }
+  /// Bytes of LDS of a workgroup: operands on their way, or the sums of waves
+  /// that share K.
+  int64_t getLdsBytes(GemmConfigAttr config) const;
   int64_t getFullChunks() const { return k / chunk; }
   int64_t getTail() const { return k % chunk; }
 
