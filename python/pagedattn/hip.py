@@ -128,17 +128,11 @@ def chip_of(device: int) -> str:
     return _chip_of(hip(), device)
 
 
-# Functions by (device, key of the module), workspaces by (device, stream, key, name).
+# Functions by (device, key of the module); address and size of workspaces by (device,
+# stream, key, name), and of those that wait for a stream to be captured.
 _functions: Dict[Tuple[int, str], Dict[str, int]] = {}
 _workspaces: Dict[Tuple[int, int, str, str], Tuple[int, int]] = {}
-
-
-def _expect_not_capturing(runtime: Hip, stream: int, what: str) -> None:
-    if runtime.is_capturing(stream):
-        raise HipError(
-            f"stream {stream:#x} is being captured and {what}; make the same call once on this "
-            "stream before the capture"
-        )
+_spares: Dict[Tuple[int, str, str], Tuple[int, int]] = {}
 
 
 def _functions_of(
@@ -146,7 +140,11 @@ def _functions_of(
 ) -> Dict[str, int]:
     key = (device, compiled.key)
     if key not in _functions:
-        _expect_not_capturing(runtime, stream, "the code object is not loaded yet")
+        if runtime.is_capturing(stream):
+            raise HipError(
+                f"stream {stream:#x} is being captured and the code object is not loaded yet; make "
+                "the same call once before the capture"
+            )
         loaded: Dict[str, int] = {}
         for plan in plans:
             module, function = ctypes.c_void_p(), ctypes.c_void_p()
@@ -160,18 +158,37 @@ def _functions_of(
     return _functions[key]
 
 
+def _allocate(runtime: Hip, size: int) -> Tuple[int, int]:
+    pointer = ctypes.c_void_p()
+    runtime.call("hipMalloc", ctypes.byref(pointer), ctypes.c_size_t(size))
+    return pointer.value or 0, size
+
+
 def _workspace(runtime: Hip, device: int, stream: int, key: str, name: str, size: int) -> int:
-    """Memory of at least `size` bytes that only calls on this stream use."""
+    """Memory of at least `size` bytes that only calls on this stream use.
+
+    Beside that of the stream one more is allocated. A stream that is being captured,
+    which is often made for that, takes it, since nothing can be allocated then.
+    """
     place = (device, stream, key, name)
     address, capacity = _workspaces.get(place, (0, 0))
-    if capacity < size:
-        _expect_not_capturing(runtime, stream, f"workspace {name} of {size} bytes is not allocated")
-        # What was there may still be in use on the stream, or be part of a graph, so that it stays.
-        pointer = ctypes.c_void_p()
-        runtime.call("hipMalloc", ctypes.byref(pointer), ctypes.c_size_t(size))
-        address = pointer.value or 0
-        _workspaces[place] = (address, size)
-    return address
+    if capacity >= size:
+        return address
+    spare = _spares.get((device, key, name), (0, 0))
+    if runtime.is_capturing(stream):
+        if spare[1] < size:
+            raise HipError(
+                f"stream {stream:#x} is being captured and workspace {name} of {size} bytes is not "
+                "allocated; make the same call once before the capture"
+            )
+        _workspaces[place] = _spares.pop((device, key, name))
+    else:
+        # What was there may still be in use on the stream, or be part of a graph, so that it
+        # stays.
+        _workspaces[place] = _allocate(runtime, size)
+        if spare[1] < size:
+            _spares[device, key, name] = _allocate(runtime, size)
+    return _workspaces[place][0]
 
 
 def _stream_of(arrays: Mapping[str, Array]) -> int:

@@ -47,6 +47,7 @@ def calls(library, tmp_path, monkeypatch):
     monkeypatch.setenv("FAKE_HIP_LOG", str(log))
     monkeypatch.setattr(hip, "_functions", {})
     monkeypatch.setattr(hip, "_workspaces", {})
+    monkeypatch.setattr(hip, "_spares", {})
     hip._chip_of.cache_clear()
 
     def take():
@@ -111,7 +112,8 @@ def test_workspaces_are_allocated_once_for_a_stream(calls):
     splits = result.compiled.plans[0]._grid[1]({})
     cold = calls()
     assert names(cold).count("hipModuleLaunchKernel") == 2
-    assert [words[1] for words in cold if words[0] == "hipMalloc"] == [str(splits * 512 * 4)] * 2
+    # For this stream, and one to spare, of each of two workspaces.
+    assert [words[1] for words in cold if words[0] == "hipMalloc"] == [str(splits * 512 * 4)] * 4
     call()
     assert names(calls()) == ["hipGetDevice", "hipModuleLaunchKernel", "hipModuleLaunchKernel"]
     call(stream=0x77)
@@ -119,6 +121,13 @@ def test_workspaces_are_allocated_once_for_a_stream(calls):
     launches = [words for words in (call(stream=0x77), calls())[1]]
     assert names(launches) == ["hipGetDevice", "hipModuleLaunchKernel", "hipModuleLaunchKernel"]
     assert {words[4] for words in launches[1:]} == {"0x77"}
+    # A stream that is being captured takes the spare ones, and there is one set of them.
+    call(stream=0xCA)
+    assert "hipMalloc" not in names(calls())
+    call(stream=0xCA)
+    assert names(calls()) == ["hipGetDevice", "hipModuleLaunchKernel", "hipModuleLaunchKernel"]
+    with pytest.raises(HipError, match="stream 0x1ca is being captured and workspace work_"):
+        call(stream=0x1CA)
 
 
 def test_stream_of_the_arrays(calls):
