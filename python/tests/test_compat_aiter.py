@@ -60,7 +60,7 @@ def test_paged_mqa_logits(chip, layout, page, slack):
     wide = np.full((case.out.shape[0], case.columns + 64), SENTINEL)
     result = aiter.deepgemm_fp8_paged_mqa_logits(
         case.q, make_cache(case, slack), case.weights, wide, case.lens, case.table, case.columns,
-        Preshuffle=layout == "tiled", KVBlockSize=page)
+        Preshuffle=layout == "tiled", KVBlockSize=page, ChunkK=256, TotalCuCount=1, WavePerEU=2)
     assert result.out is wide and result.reports == []
     check_logits(wide[:, :case.columns], case.expected())
     assert (wide[:, case.columns:] == SENTINEL).all()

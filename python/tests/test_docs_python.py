@@ -8,8 +8,12 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from package_cases import needs_native
+
+import pagedattn
+from pagedattn import reference
 
 needs_native(pytest)
 
@@ -30,6 +34,16 @@ def test_python_blocks(tmp_path, monkeypatch):
     for block in found:
         exec(compile(block, "docs/python.md", "exec"), names)
     assert (tmp_path / "kernels" / "manifest.json").exists()
+
+
+def test_readme_block():
+    (block,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(),
+                          re.MULTILINE | re.DOTALL)
+    logits = np.random.default_rng(0).standard_normal((2, 3000), dtype=np.float32)
+    names = {"pagedattn": pagedattn, "logits": logits, "row_ends": np.array([3000, 7], np.int32)}
+    exec(block, names)
+    want = reference.topk(logits, 2048, row_ends=names["row_ends"])[0]
+    np.testing.assert_array_equal(names["result"].out, want)
 
 
 SHELL = blocks("sh")
