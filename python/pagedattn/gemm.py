@@ -164,10 +164,11 @@ def grouped_gemm(
 def _outputs(a, b, out, out_dtype, out_scale, row_ids, activation) -> Tuple[Any, Any]:
     """What the caller gave, or a new array."""
     expect_choice("out_dtype", out_dtype, tuple(_OUTPUTS))
-    if (out_scale is not None) != out_dtype.startswith("mx"):
+    needs_scale = out_dtype.startswith("mx")
+    if (out_scale is not None) != needs_scale:
         raise ArgumentError(
             "out_scale",
-            f"must {'be' if out_dtype.startswith('mx') else 'not be'} given for out_dtype={out_dtype!r}",
+            f"must {'be' if needs_scale else 'not be'} given for out_dtype={out_dtype!r}",
             "none" if out_scale is None else "an array",
         )
     if out is not None:
@@ -391,7 +392,10 @@ def _check_contents(arrays: Dict[str, Array]) -> None:
     if descents.size:
         e = descents[0]
         raise ArgumentError(
-            f"offsets[{e + 1}]", "must not be below the one before", cuts[e + 1], f"{cuts[e]} or more"
+            f"offsets[{e + 1}]",
+            "must not be below the one before",
+            cuts[e + 1],
+            f"{cuts[e]} or more",
         )
 
 
