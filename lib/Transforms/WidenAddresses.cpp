@@ -116,14 +116,16 @@ void FunctionRewriter::retarget(Operation *op, Value buffer,
   } else if (auto store = dyn_cast<vector::StoreOp>(op)) {
     store.getBaseMutable().assign(buffer);
     store.getIndicesMutable().assign(indices);
+  } else if (auto copy = dyn_cast<amdgpu::GatherToLDSOp>(op)) {
+    copy.getSrcMutable().assign(buffer);
+    copy.getSrcIndicesMutable().assign(indices);
   }
 }
 
 void FunctionRewriter::rewriteNarrow(Group &group) {
   Value memref = group.front()->access.memref;
   b.setInsertionPointAfterValue(memref);
-  Value buffer =
-      castToBuffer(memref.getLoc(), memref, getResourceSize(group));
+  Value buffer = castToBuffer(memref.getLoc(), memref, getResourceSize(group));
   for (AnnotatedAccess *access : group)
     retarget(access->access.op, buffer, access->access.indices);
 }
@@ -173,9 +175,9 @@ void FunctionRewriter::rewriteRebase(Group &group) {
     b.setInsertionPoint(access->access.op);
     SmallVector<Value> indices;
     for (const IndexSplit &index : access->facts.indices)
-      indices.push_back(emitTerms(
-          b, access->access.op->getLoc(), index.lane,
-          access->facts.isConstantInBase ? 0 : index.constant));
+      indices.push_back(
+          emitTerms(b, access->access.op->getLoc(), index.lane,
+                    access->facts.isConstantInBase ? 0 : index.constant));
     retarget(access->access.op, buffer, indices);
   }
 }
