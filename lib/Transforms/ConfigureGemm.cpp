@@ -58,7 +58,7 @@ static LogicalResult verifyHandConfig(GroupedGemmOp op,
   if (config.getStages() != 0 && config.getStages() != 2)
     return op.emitOpError()
            << "stages must be 0 or 2, found " << config.getStages();
-  const int64_t ldsBytes = shape.getLdsBytes(config);
+  const int64_t ldsBytes = getGemmLdsBytes(op, shape, config, target);
   if (ldsBytes > target.ldsBytes)
     return op.emitOpError() << "tiles need " << ldsBytes << " bytes of LDS, "
                             << target.getName() << " has " << target.ldsBytes;
@@ -180,8 +180,9 @@ LogicalResult mlir::pa::configureGroupedGemm(GroupedGemmOp op,
     // fits always.
     const int64_t registers =
         std::min(target.maxVgprs, target.vgprsPerLane) * 7 / 8;
-    const bool fits = estimateRegisters(shape, mma, t) <= registers &&
-                      shape.getLdsBytes(config) <= target.ldsBytes;
+    const bool fits =
+        estimateRegisters(shape, mma, t) <= registers &&
+        getGemmLdsBytes(op, shape, config, target) <= target.ldsBytes;
     double cycles = estimateCycles(shape, mma, target, getNumCus(op, target), t,
                                    rows, groups);
     if (best && (!fits || cycles >= bestCycles))
