@@ -287,6 +287,8 @@ Expected<LaunchResult> Device::launch(const Kernel &K, Dim3 Grid, Dim3 Block,
       if (I >= Total)
         break;
       W.run(permute(I, Total, Options.Seed));
+      if (Options.Finished)
+        Options.Finished->fetch_add(1, std::memory_order_relaxed);
     }
   };
   std::vector<std::thread> Pool;
