@@ -58,12 +58,18 @@ static LogicalResult verifyHandConfig(PagedLogitsOp op,
            << "D must be a multiple of " << mma.k << " for "
            << stringifyMmaId(config.getMma()) << ", found " << op.getHeadDim();
   LogitsShape shape(op, mma, target);
+  const int64_t keyLdsBytes = shape.getKeyLdsBytes(config.getWaves());
+  const int64_t ldsLeft = target.ldsBytes - keyLdsBytes;
   if (config.getQuery() == QueryPlace::lds &&
-      shape.getQueryLdsBytes() > target.ldsBytes)
-    return op.emitOpError()
-           << "queries and weights need " << shape.getQueryLdsBytes()
-           << " bytes of LDS, " << target.getName() << " has "
-           << target.ldsBytes << "; use query = memory";
+      shape.getQueryLdsBytes() > ldsLeft) {
+    InFlightDiagnostic error =
+        op.emitOpError() << "queries and weights need "
+                         << shape.getQueryLdsBytes() << " bytes of LDS, "
+                         << target.getName() << " has " << target.ldsBytes;
+    if (keyLdsBytes > 0)
+      error << " of which the keys take " << keyLdsBytes;
+    return error << "; use query = memory";
+  }
   if (config.getQuery() == QueryPlace::registers &&
       shape.getQueryRegisters() > target.maxVgprs / 2)
     return op.emitOpError()
@@ -94,16 +100,27 @@ static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
            << stringifyKeyFormat(op.getFormat())
            << " and D = " << op.getHeadDim();
   LogitsShape shape(op, getMmaInfo(*mmaId), target);
+  auto fitsLds = [&](int64_t waves) {
+    return shape.getKeyLdsBytes(waves) + shape.getQueryLdsBytes() <=
+           target.ldsBytes;
+  };
+  constexpr int64_t kWaves = 4;
+  int64_t waves = kWaves;
   QueryPlace place = QueryPlace::registers;
-  if (shape.getQueryRegisters() > kMaxQueryRegisters)
-    place = shape.getQueryLdsBytes() <= target.ldsBytes ? QueryPlace::lds
-                                                        : QueryPlace::memory;
+  if (shape.getQueryRegisters() > kMaxQueryRegisters) {
+    // Where keys have LDS too, fewer waves leave the queries more.
+    while (waves > 1 && !fitsLds(waves))
+      waves /= 2;
+    place = fitsLds(waves) ? QueryPlace::lds : QueryPlace::memory;
+    if (place == QueryPlace::memory)
+      waves = kWaves;
+  }
   int64_t tile = std::max<int64_t>(16, op.getPageSize());
   int64_t chunk = (kDefaultChunk + tile - 1) / tile * tile;
   // One sequence alone has nobody to wait for.
   bool isAlone = cast<ShapedType>(op.getQ().getType()).getDimSize(0) == 1;
   op.setConfigAttr(LogitsConfigAttr::get(
-      op.getContext(), *mmaId, chunk, /*waves=*/4, /*splits=*/0, place,
+      op.getContext(), *mmaId, chunk, waves, /*splits=*/0, place,
       isAlone ? LogitsSchedule::even : LogitsSchedule::ragged));
   return success();
 }

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -110,6 +111,21 @@ def test_logits_under_mlir_runner(chip, tmp_path):
             # printMemrefF32 gives six digits.
             limit = TOLERANCE * np.abs(want[row, use]).max()
             np.testing.assert_allclose(got[row, use], want[row, use], rtol=1e-5, atol=limit)
+
+
+@pytest.mark.parametrize("schedule", ("even", "ragged"))
+@pytest.mark.parametrize("chip", ("gfx942", "gfx950", "gfx1250"))
+def test_no_sequence_under_mlir_runner(chip, schedule, tmp_path):
+    """The host launches a workgroup for a batch of none, and it writes nothing."""
+    problem = make(Case(chip, lens=(65,), schedule=schedule))
+    for name in ("q", "weights", "block_table", "context_lens", "logits"):
+        operand = problem.operands[name]
+        problem.operands[name] = replace(operand, shape=(0,) + operand.shape[1:])
+    text = host_module(problem)
+    logits = problem.operands["logits"]
+    values = run_module(text, chip, tmp_path)
+    assert values.size == logits.data.nbytes // 4
+    assert (values == SENTINEL).all()
 
 
 @pytest.mark.parametrize("splits", (1, 2))
