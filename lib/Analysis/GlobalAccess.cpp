@@ -9,6 +9,7 @@
 #include "PagedAttn/Analysis/GlobalAccess.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/CallInterfaces.h"
@@ -226,7 +227,19 @@ std::optional<GlobalAccess> GlobalAccess::get(Operation *op) {
   return b.access;
 }
 
+/// A pointer of the backend into a buffer resource, or one to the resource.
+static bool isBufferPointer(Type type) {
+  auto pointer = dyn_cast<LLVM::LLVMPointerType>(type);
+  return pointer && pointer.getAddressSpace() >= 7 &&
+         pointer.getAddressSpace() <= 9;
+}
+
 std::string GlobalAccess::getUnhandledReason(Operation *op) {
+  if (llvm::any_of(op->getOperandTypes(), isBufferPointer) &&
+      !op->hasTrait<OpTrait::IsTerminator>() && !isMemoryEffectFree(op))
+    return "accesses a buffer resource below the level at which offsets are "
+           "proven; use amdgpu.raw_buffer_load, amdgpu.raw_buffer_store or a "
+           "fat_raw_buffer memref";
   bool hasGlobalOperand = llvm::any_of(op->getOperandTypes(), [](Type type) {
     return getMemoryKind(type) != MemoryKind::other;
   });

@@ -152,14 +152,17 @@ class Program:
         rng, b, T = self.rng, self.body, self.dtype_name
         in_loop = rng.random() < 0.4
         kind = self.pick("load", "load", "store", "store", "vload", "vstore", "masked",
-                         "maskedstore", "atomic", "raw", "rawstore", "fat", "fatstore")
+                         "maskedstore", "atomic", "raw", "rawstore", "rawatomic", "fat", "fatstore")
         if kind == "atomic" and T not in ("i32", "i64"):
             kind = "store"
-        is_store = kind in ("store", "vstore", "maskedstore", "rawstore", "fatstore", "atomic")
-        is_bounded = kind in ("raw", "rawstore", "fat", "fatstore")
+        if kind == "rawatomic" and T != "i32":
+            kind = "rawstore"
+        is_store = kind in ("store", "vstore", "maskedstore", "rawstore", "rawatomic", "fatstore",
+                            "atomic")
+        is_bounded = kind in ("raw", "rawstore", "rawatomic", "fat", "fatstore")
         n = {"vload": self.pick(2, 4), "vstore": self.pick(2, 4), "masked": 4,
              "maskedstore": 4}.get(kind, 1)
-        if is_bounded and T == "i32":
+        if is_bounded and T == "i32" and kind != "rawatomic":
             n = self.pick(1, 4)
         self.iterations = self.number(1, 4) if in_loop else 1
         step = self.number(0, 20)
@@ -282,7 +285,10 @@ class Program:
             value_type = vec if n > 1 else T
             where = f"%{name}[{', '.join(narrow)}]"
             i32s = ", ".join(["i32"] * rank)
-            if is_store:
+            if kind == "rawatomic":
+                b.op(f"amdgpu.raw_buffer_atomic_umin {attr}{get()} -> {where} : {T} -> {type_}, "
+                     f"{i32s}")
+            elif is_store:
                 b.op(f"amdgpu.raw_buffer_store {attr}{get()} -> {where} : {value_type} -> "
                      f"{type_}, {i32s}")
             else:
@@ -375,6 +381,8 @@ class Program:
                 elements.shape[:-1])[..., None] + np.arange(n)
             if site["kind"] == "atomic":
                 np.add.at(memory, elements[valid], vals[places[valid]])
+            elif site["kind"] == "rawatomic":
+                np.minimum.at(memory, elements[valid], vals[places[valid]])
             elif site["is_store"]:
                 vals[places] = (elements * 40503 + 17).astype(dtype)
                 memory[elements[valid]] = vals[places[valid]]

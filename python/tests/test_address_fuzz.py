@@ -126,4 +126,4 @@ def test_every_form_occurs():
     assert accesses >= 10000
     assert min(kinds[kind] for kind in (
         "load", "store", "vload", "vstore", "masked", "maskedstore", "atomic", "raw",
-        "rawstore", "fat", "fatstore")) >= 5, kinds
+        "rawstore", "rawatomic", "fat", "fatstore")) >= 5, kinds

@@ -80,6 +80,28 @@ gpu.module @m {
 
 // -----
 
+gpu.module @m {
+  gpu.func @rocdl(%p: !llvm.ptr<8>, %i: i32) kernel {
+    // expected-error @below {{'rocdl.raw.ptr.buffer.load' op accesses a buffer resource below the level at which offsets are proven}}
+    %0 = rocdl.raw.ptr.buffer.load %p, %i, %i, %i : f32
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @fat_pointer(%p: !llvm.ptr<7>, %q: !llvm.ptr<1>) kernel {
+    // A pointer of 64 bits is what it is.
+    %0 = llvm.load %q : !llvm.ptr<1> -> f32
+    // expected-error @below {{'llvm.store' op accesses a buffer resource below the level at which offsets are proven}}
+    llvm.store %0, %p : f32, !llvm.ptr<7>
+    gpu.return
+  }
+}
+
+// -----
+
 func.func @host(%m: memref<?xi32>, %v: i32) {
   %c1 = arith.constant 1 : index
   // expected-error @below {{'gpu.launch' op must be outlined before its addresses are examined; run gpu-kernel-outlining first}}

@@ -1,7 +1,7 @@
 // Accesses through resources of the program: what is proven stays, the rest gets
 // a 64-bit address and the range check in ordinary code.
 // RUN: pa-opt %s --pa-annotate-address-form --pa-widen-addresses --canonicalize --cse | FileCheck %s
-// RUN: pa-opt %s --pa-annotate-address-form --pa-widen-addresses --canonicalize --cse > %t.once
+// RUN: pa-opt %s --pa-annotate-address-form --pa-widen-addresses --canonicalize --cse --canonicalize --cse > %t.once
 // RUN: pa-opt %t.once --pa-annotate-address-form --pa-widen-addresses --canonicalize --cse | diff %t.once -
 // RUN: pa-opt %t.once --pa-verify-addresses | diff %t.once -
 
