@@ -42,6 +42,8 @@ static int64_t getScaleRows(ScaleKind kind) {
   return kind == ScaleKind::f32_128x128 ? 128 : 1;
 }
 
+bool GroupedGemmOp::hasFp4A() { return isFp4A(getFormat()); }
+bool GroupedGemmOp::hasFp4B() { return isFp4B(getFormat()); }
 int64_t GroupedGemmOp::getNumGroups() {
   return cast<ShapedType>(getB().getType()).getDimSize(0);
 }
@@ -284,6 +286,38 @@ static LogicalResult verifyLayouts(GroupedGemmOp op) {
   return success();
 }
 
+/// C12: a configuration written by hand.
+static LogicalResult verifyConfig(GroupedGemmOp op) {
+  GemmConfigAttr config = op.getConfigAttr();
+  if (!config)
+    return success();
+  auto verifyRange = [&](StringRef name, int64_t value, int64_t min,
+                         int64_t max) -> LogicalResult {
+    if (value >= min && value <= max)
+      return success();
+    return op.emitOpError() << name << " must be from " << min << " to " << max
+                            << ", found " << value;
+  };
+  constexpr int64_t kMaxTile = 1024, kMaxWaves = 16, kMaxStages = 8;
+  if (failed(verifyRange("tile_m", config.getTileM(), 1, kMaxTile)) ||
+      failed(verifyRange("tile_n", config.getTileN(), 1, kMaxTile)) ||
+      failed(verifyRange("tile_k", config.getTileK(), 1, kMaxTile)) ||
+      failed(verifyRange("waves_m", config.getWavesM(), 1, kMaxWaves)) ||
+      failed(verifyRange("waves_n", config.getWavesN(), 1, kMaxWaves)) ||
+      failed(verifyRange("waves_k", config.getWavesK(), 1, kMaxWaves)) ||
+      failed(verifyRange("stages", config.getStages(), 0, kMaxStages)) ||
+      failed(verifyRange("waves_m * waves_n * waves_k",
+                         config.getWavesM() * config.getWavesN() *
+                             config.getWavesK(),
+                         1, kMaxWaves)))
+    return failure();
+  if (config.getWavesK() > 1 && config.getStages() > 0)
+    return op.emitOpError()
+           << "waves_k > 1 needs stages = 0, found waves_k = "
+           << config.getWavesK() << " and stages = " << config.getStages();
+  return success();
+}
+
 LogicalResult GroupedGemmOp::verify() {
   bool isRowA = getAScale() == ScaleKind::f32_row;
   bool isRowB = getBScale() == ScaleKind::f32_row;
@@ -316,5 +350,6 @@ LogicalResult GroupedGemmOp::verify() {
   if (failed(verifyRowsApart(*this, {"c", getC()})) ||
       failed(verifyRowsApart(*this, {"c_scales", getCScales()})))
     return failure();
-  return verifyLayouts(*this);
+  return success(succeeded(verifyLayouts(*this)) &&
+                 succeeded(verifyConfig(*this)));
 }

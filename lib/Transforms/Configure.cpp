@@ -10,6 +10,7 @@
 #include "PagedAttn/Transforms/Passes.h"
 #include "TileOps.h"
 #include "TopKKernel.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace mlir::pa {
 #define GEN_PASS_DEF_PACONFIGURE
@@ -124,25 +125,30 @@ static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
   return success();
 }
 
-/// Candidates that a workgroup keeps beside the k best: so many that dropping
-/// the others is rare.
-static int64_t getSpareCandidates(int64_t k) {
-  return std::max<int64_t>(4096, k);
+TopKSchedule::TopKSchedule(TopKOp op, const TargetInfo &target)
+    : context(op.getContext()), k(op.getK()), target(target),
+      numCus(getNumCus(op, target)), minShare(std::max<int64_t>(16384, 2 * k)) {
 }
 
-/// Workgroups for one row: as many as let few rows fill the chip, where each
-/// has enough columns to itself and the merge has less to read than they had. 1
-/// where the sizes are not known.
-static int64_t getSplits(TopKOp op, const TargetInfo &target) {
-  constexpr int64_t kMinShare = 16384, kMaxSplits = 256;
-  auto type = cast<ShapedType>(op.getValues().getType());
-  if (type.isDynamicDim(0) || type.isDynamicDim(1))
-    return 1;
-  const int64_t rows = std::max<int64_t>(type.getDimSize(0), 1);
-  const int64_t columns = type.getDimSize(1);
-  int64_t splits = std::min(getNumCus(op, target) / rows, kMaxSplits);
-  splits = std::min(splits, columns / std::max(kMinShare, 2 * op.getK()));
-  return std::max<int64_t>(splits, 1);
+TopKConfigAttr TopKSchedule::getWaveConfig() const {
+  constexpr int64_t kLoads = 2, kMinPerCu = 4;
+  auto config = TopKConfigAttr::get(context, /*waves=*/1, kLoads,
+                                    k + 256 * kLoads, /*splits=*/1);
+  TopKShape shape(k, config, target);
+  return kMinPerCu * shape.getLdsBytes() <= target.ldsBytes ? config
+                                                            : TopKConfigAttr();
+}
+
+TopKConfigAttr TopKSchedule::getGroupConfig(int64_t splits) const {
+  // So many beside the k best that dropping the others is rare.
+  int64_t candidates = k + std::max<int64_t>(4096, k);
+  auto make = [&] {
+    return TopKConfigAttr::get(context, /*waves=*/8, /*loads=*/8, candidates,
+                               splits);
+  };
+  while (TopKShape(k, make(), target).getLdsBytes() > target.ldsBytes)
+    candidates -= 256;
+  return make();
 }
 
 static LogicalResult configure(TopKOp op, const TargetInfo &target) {
@@ -156,15 +162,18 @@ static LogicalResult configure(TopKOp op, const TargetInfo &target) {
              << " has " << target.ldsBytes;
     return success();
   }
-  int64_t candidates = op.getK() + getSpareCandidates(op.getK());
-  const int64_t splits = getSplits(op, target);
-  auto make = [&] {
-    return TopKConfigAttr::get(op.getContext(), /*waves=*/8, /*loads=*/4,
-                               candidates, splits);
-  };
-  while (TopKShape(op.getK(), make(), target).getLdsBytes() > target.ldsBytes)
-    candidates -= 256;
-  op.setConfigAttr(make());
+  const TopKSchedule schedule(op, target);
+  auto type = cast<ShapedType>(op.getValues().getType());
+  if (!type.hasStaticShape()) {
+    op.setConfigAttr(schedule.getGroupConfig(/*splits=*/0));
+    return success();
+  }
+  const int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  if (schedule.isForWaves(rows, columns))
+    config = schedule.getWaveConfig();
+  if (!config)
+    config = schedule.getGroupConfig(schedule.getSplits(rows, columns));
+  op.setConfigAttr(config);
   return success();
 }
 
@@ -172,14 +181,18 @@ namespace {
 struct ConfigurePass : public pa::impl::PAConfigureBase<ConfigurePass> {
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](Operation *op) {
-      if (!isa<PagedLogitsOp, TopKOp>(op))
+      if (!isa<PagedLogitsOp, TopKOp, GroupedGemmOp>(op))
         return WalkResult::advance();
       const TargetInfo *target = getTargetOrError(op);
       if (!target)
         return WalkResult::interrupt();
-      auto logits = dyn_cast<PagedLogitsOp>(op);
-      LogicalResult result = logits ? configure(logits, *target)
-                                    : configure(cast<TopKOp>(op), *target);
+      LogicalResult result =
+          TypeSwitch<Operation *, LogicalResult>(op)
+              .Case([&](PagedLogitsOp op) { return configure(op, *target); })
+              .Case([&](TopKOp op) { return configure(op, *target); })
+              .Case([&](GroupedGemmOp op) {
+                return configureGroupedGemm(op, *target);
+              });
       return failed(result) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())

@@ -5,35 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GemmOutput.h"
+#include "GemmShape.h"
 #include "LoopBuilder.h"
 #include "LowerToLoops.h"
 #include "ScalarFormats.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::pa;
-
-/// Columns of an output block that share one scale.
-static constexpr int64_t kOutputBlock = 32;
-
-static bool isE8M0(ScaleKind kind) {
-  return kind == ScaleKind::e8m0_1x32 || kind == ScaleKind::e8m0_32x32;
-}
-
-/// Columns of K that one scale of `kind` serves.
-static int64_t getScaleColumns(ScaleKind kind, int64_t k) {
-  if (isE8M0(kind))
-    return 32;
-  bool isBlock = kind == ScaleKind::f32_1x128 || kind == ScaleKind::f32_128x128;
-  return isBlock ? 128 : k;
-}
-
-/// Rows of B that one scale of `kind` serves.
-static int64_t getScaleRows(ScaleKind kind) {
-  if (kind == ScaleKind::e8m0_32x32)
-    return 32;
-  return kind == ScaleKind::f32_128x128 ? 128 : 1;
-}
 
 namespace {
 /// One output row: `group` is its expert, `source` its row of A.
@@ -52,29 +31,7 @@ struct GemmRowBuilder {
   void writeRow(Value blockBuffer);
   void writeBlock(Value block, Value blockBuffer);
 };
-
-/// Activation functions on f32, for op-wide parameters.
-struct ActivationBuilder {
-  ImplicitLocOpBuilder &b;
-  ActivationAttr attr;
-
-  double parameter(FloatAttr value, double otherwise) {
-    // A limit of 0 counts as absent.
-    return value && value.getValueAsDouble() != 0.0 ? value.getValueAsDouble()
-                                                    : otherwise;
-  }
-  Value sigmoid(Value x, double slope);
-  Value scaledTanh(Value x, double range);
-  Value apply(Value gate, Value up);
-};
 } // namespace
-
-static bool isFp4A(GroupedGemmOp op) {
-  return op.getFormat() == GemmFormat::a4w4;
-}
-static bool isFp4B(GroupedGemmOp op) {
-  return isFp4A(op) || op.getFormat() == GemmFormat::a8w4;
-}
 
 /// Puts `offset`, counted in elements inside the last two dimensions of an
 /// operand, which are contiguous with rows of `columns`, back into two indices.
@@ -84,27 +41,27 @@ static SmallVector<Value> splitOffset(ImplicitLocOpBuilder &b, Value outer,
 }
 
 Value GemmRowBuilder::loadA(Value element) {
-  if (isFp4A(op))
+  if (op.hasFp4A())
     return loadFp4(b, op.getA(), {source, div(b, element, 2)}, element);
   return loadFloat(b, op.getA(), {source, element});
 }
 
 Value GemmRowBuilder::loadB(Value n, Value element) {
   Value weights = op.getB();
-  Value column = isFp4B(op) ? div(b, element, 2) : element;
+  Value column = op.hasFp4B() ? div(b, element, 2) : element;
   SmallVector<Value> indices = {group, n, column};
   if (op.getWeightLayout() == WeightLayout::shuffled_16x16) {
     // The layout is one of bytes: pieces of 16 rows by 16 bytes.
     auto type = cast<MemRefType>(weights.getType());
     int64_t piece = 128 / type.getElementTypeBitWidth();
-    int64_t columns = isFp4B(op) ? op.getK() / 2 : op.getK();
+    int64_t columns = op.hasFp4B() ? op.getK() / 2 : op.getK();
     Value offset = mul(b, div(b, n, 16), 16 * columns);
     offset = add(b, offset, mul(b, div(b, column, piece), 16 * piece));
     offset = add(b, offset, mul(b, rem(b, n, 16), piece));
     offset = add(b, offset, rem(b, column, piece));
     indices = splitOffset(b, group, offset, columns);
   }
-  if (isFp4B(op))
+  if (op.hasFp4B())
     return loadFp4(b, weights, indices, element);
   return loadFloat(b, weights, indices);
 }
@@ -195,47 +152,6 @@ Value GemmRowBuilder::product(Value n) {
   return result;
 }
 
-Value ActivationBuilder::sigmoid(Value x, double slope) {
-  Value scaled = arith::MulFOp::create(b, x, f32Constant(b, -slope));
-  Value one = f32Constant(b, 1.0);
-  Value denominator =
-      arith::AddFOp::create(b, one, math::ExpOp::create(b, scaled));
-  return arith::DivFOp::create(b, one, denominator);
-}
-
-Value ActivationBuilder::scaledTanh(Value x, double range) {
-  Value bound = f32Constant(b, range);
-  Value ratio = arith::DivFOp::create(b, x, bound);
-  return arith::MulFOp::create(b, bound, math::TanhOp::create(b, ratio));
-}
-
-Value ActivationBuilder::apply(Value gate, Value up) {
-  constexpr double kUnlimited = std::numeric_limits<double>::infinity();
-  constexpr double kSwigluLimit = 7.0, kSwigluSlope = 1.702;
-  auto times = [&](Value lhs, Value rhs) -> Value {
-    return arith::MulFOp::create(b, lhs, rhs);
-  };
-  if (attr.getKind() == ActivationKind::situv2) {
-    Value bounded = scaledTanh(gate, parameter(attr.getBeta(), 1.0));
-    Value gated = times(bounded, sigmoid(gate, 1.0));
-    return times(gated, scaledTanh(up, parameter(attr.getLinearBeta(), 1.0)));
-  }
-  bool isSwiglu = attr.getKind() == ActivationKind::swiglu;
-  double limit =
-      parameter(attr.getLimit(), isSwiglu ? kSwigluLimit : kUnlimited);
-  if (limit != kUnlimited) {
-    // Minimum and maximum that keep a NaN.
-    Value most = f32Constant(b, limit), least = f32Constant(b, -limit);
-    gate = arith::MinimumFOp::create(b, gate, most);
-    up = arith::MaximumFOp::create(b, arith::MinimumFOp::create(b, up, most),
-                                   least);
-  }
-  Value gated = times(gate, sigmoid(gate, isSwiglu ? kSwigluSlope : 1.0));
-  if (isSwiglu)
-    up = arith::AddFOp::create(b, up, f32Constant(b, 1.0));
-  return times(gated, up);
-}
-
 /// Output column `column` as an f32, before it is rounded or requantised.
 Value GemmRowBuilder::output(Value column) {
   Value result;
@@ -252,39 +168,6 @@ Value GemmRowBuilder::output(Value column) {
         b, result,
         memref::LoadOp::create(b, op.getRowWeights(), ValueRange{row}));
   return result;
-}
-
-/// The E8M0 code of the least power of two that is not below `amax / max` of
-/// `format`, from the bits of an amax that is not negative. An infinite amax
-/// counts as the largest f32, and a NaN gives the code of NaN.
-static Value encodeScale(ImplicitLocOpBuilder &b, Value amaxBits,
-                         const ScalarFormat &format) {
-  constexpr uint32_t kInfinity = 0x7f800000, kMantissaMask = 0x7fffff;
-  // amax and max are m * 2^x with m in [1, 2): the quotient of the powers,
-  // doubled where the m of amax is the greater, is that power of two.
-  uint32_t maxMantissa = (format.maxCode & ((1u << format.mantissaBits) - 1))
-                         << (23 - format.mantissaBits);
-  int maxExponent = int(format.maxCode >> format.mantissaBits) - format.bias;
-  Value clamped =
-      arith::MinUIOp::create(b, amaxBits, i32Constant(b, kInfinity - 1));
-  Value mantissa =
-      arith::AndIOp::create(b, clamped, i32Constant(b, kMantissaMask));
-  Value exponent = arith::ShRUIOp::create(b, clamped, i32Constant(b, 23));
-  Value isGreater = arith::CmpIOp::create(
-      b, arith::CmpIPredicate::ugt, mantissa, i32Constant(b, maxMantissa));
-  Value code =
-      add(b, exponent, arith::ExtUIOp::create(b, b.getI32Type(), isGreater));
-  code = sub(b, code, i32Constant(b, maxExponent));
-  code = signedMax(b, code, i32Constant(b, 0));
-  Value isNaN = arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, amaxBits,
-                                      i32Constant(b, kInfinity));
-  return arith::SelectOp::create(b, isNaN, i32Constant(b, 0xff), code);
-}
-
-/// 2^-(code - 127) as an f64, NaN for 255.
-static Value reciprocalScale(ImplicitLocOpBuilder &b, Value code) {
-  Value one = arith::ConstantOp::create(b, b.getF64FloatAttr(1.0));
-  return arith::DivFOp::create(b, one, exponentScale(b, code));
 }
 
 /// Requantises one block of output columns. Its scale is known only after all

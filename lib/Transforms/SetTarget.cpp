@@ -44,6 +44,15 @@ static LogicalResult checkLogits(PagedLogitsOp op, const TargetInfo &target) {
   return success();
 }
 
+/// A chip of e4m3fnuz converts e4m3fn to what its matrix unit has; the others
+/// have no use for e4m3fnuz.
+static LogicalResult checkGemm(GroupedGemmOp op, const TargetInfo &target) {
+  if (target.isFp8Fnuz)
+    return success();
+  return success(succeeded(checkFp8(op, "a", op.getA(), target)) &&
+                 succeeded(checkFp8(op, "b", op.getB(), target)));
+}
+
 namespace {
 struct SetTargetPass : public pa::impl::PASetTargetBase<SetTargetPass> {
   using PASetTargetBase::PASetTargetBase;
@@ -62,9 +71,13 @@ struct SetTargetPass : public pa::impl::PASetTargetBase<SetTargetPass> {
       return signalPassFailure();
     const TargetInfo &info = *TargetInfo::lookup(target.getChip());
     root->setAttr(PADialect::kTargetAttrName, target);
-    WalkResult result = root->walk([&](PagedLogitsOp op) {
-      return failed(checkLogits(op, info)) ? WalkResult::interrupt()
-                                           : WalkResult::advance();
+    WalkResult result = root->walk([&](Operation *op) {
+      LogicalResult isLegal = success();
+      if (auto logits = dyn_cast<PagedLogitsOp>(op))
+        isLegal = checkLogits(logits, info);
+      else if (auto gemm = dyn_cast<GroupedGemmOp>(op))
+        isLegal = checkGemm(gemm, info);
+      return failed(isLegal) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -43,8 +43,7 @@ struct TilePass : public pa::impl::PATileBase<TilePass> {
       return tilePagedLogits(rewriter, logits, target);
     if (auto topk = dyn_cast<TopKOp>(op))
       return tileTopK(rewriter, topk, target);
-    return op->emitOpError() << "has no lowering to " << target.getName()
-                             << " yet, run pa-lower-to-loops for the CPU";
+    return tileGroupedGemm(rewriter, cast<GroupedGemmOp>(op), target);
   }
 };
 } // namespace

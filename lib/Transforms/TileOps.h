@@ -94,6 +94,11 @@ LogicalResult tilePagedLogits(RewriterBase &rewriter, PagedLogitsOp op,
                               const TargetInfo &target);
 LogicalResult tileTopK(RewriterBase &rewriter, TopKOp op,
                        const TargetInfo &target);
+LogicalResult tileGroupedGemm(RewriterBase &rewriter, GroupedGemmOp op,
+                              const TargetInfo &target);
+
+/// Chooses the configuration of an op, or verifies the one it has.
+LogicalResult configureGroupedGemm(GroupedGemmOp op, const TargetInfo &target);
 
 } // namespace mlir::pa
 

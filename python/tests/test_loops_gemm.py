@@ -59,6 +59,7 @@ class Case:
     dynamic: bool = False
     e8m0_type: bool = False
     boundary: bool = False
+    config: str = ""
 
     @cached_property
     def groups(self) -> int:
@@ -189,6 +190,8 @@ class Case:
                 if getattr(act, name) is not None:
                     given.append(f"{name} = {getattr(act, name)} : f64")
             attributes.append(f"activation = #pa.activation<{', '.join(given)}>")
+        if self.config:
+            attributes.append(f"config = #pa.gemm_config<{self.config}>")
         return f"""
 func.func @{self.name}({arguments}) attributes {{llvm.emit_c_interface}} {{
   pa.grouped_gemm {inputs} outs({outputs}) {{{", ".join(attributes)}}}

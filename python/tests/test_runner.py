@@ -72,8 +72,8 @@ def host_module(problem) -> str:
         "call @printMemrefF32(%any_outs) : (memref<*xf32>) -> ()", "return", "}"])
 
 
-def run_module(text: str, chip: str, tmp_path) -> np.ndarray:
-    """The numbers that the main of the module prints."""
+def run_text(text: str, chip: str, tmp_path) -> str:
+    """What the main of the module prints."""
     module = tmp_path / "host.mlir"
     module.write_text(text)
     lowered = subprocess.run(
@@ -86,7 +86,12 @@ def run_module(text: str, chip: str, tmp_path) -> np.ndarray:
          f"--shared-libs={LLVM_BIN.parent / 'lib' / 'libmlir_runner_utils.so'}"],
         input=lowered.stdout, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()[:3000]
-    numbers = done.stdout.decode().split("data =", 1)[1]
+    return done.stdout.decode()
+
+
+def run_module(text: str, chip: str, tmp_path) -> np.ndarray:
+    """The numbers that the main of the module prints."""
+    numbers = run_text(text, chip, tmp_path).split("data =", 1)[1]
     return np.array([float(x) for x in re.findall(r"-?[\d.]+(?:e[+-]?\d+)?|-?inf|nan", numbers)])
 
 

@@ -552,3 +552,87 @@ func.func @grouped_gemm_c5_groups_beyond_64_bits(%a: memref<64x640xf8E4M3FN>,
      b_scale = #pa.scale<e8m0_1x32>}
   return
 }
+
+// -----
+
+func.func @grouped_gemm_c12_tile_m(%a: memref<8x64xbf16>, %b: memref<1x32x64xbf16>,
+    %c: memref<8x32xf32>) {
+  // expected-error @below {{'pa.grouped_gemm' op tile_m must be from 1 to 1024, found 0}}
+  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<1x32x64xbf16>)
+    outs(%c : memref<8x32xf32>) {format = #pa.gemm_format<bf16>,
+    config = #pa.gemm_config<mma = mfma_f32_16x16x32_bf16, tile_m = 0, tile_n = 16,
+      tile_k = 64, waves_m = 1, waves_n = 1, waves_k = 1, stages = 0>}
+  return
+}
+
+// -----
+
+func.func @grouped_gemm_c12_tile_n(%a: memref<8x64xbf16>, %b: memref<1x32x64xbf16>,
+    %c: memref<8x32xf32>) {
+  // expected-error @below {{'pa.grouped_gemm' op tile_n must be from 1 to 1024, found 2048}}
+  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<1x32x64xbf16>)
+    outs(%c : memref<8x32xf32>) {format = #pa.gemm_format<bf16>,
+    config = #pa.gemm_config<mma = mfma_f32_16x16x32_bf16, tile_m = 16, tile_n = 2048,
+      tile_k = 64, waves_m = 1, waves_n = 1, waves_k = 1, stages = 0>}
+  return
+}
+
+// -----
+
+func.func @grouped_gemm_c12_tile_k(%a: memref<8x64xbf16>, %b: memref<1x32x64xbf16>,
+    %c: memref<8x32xf32>) {
+  // expected-error @below {{'pa.grouped_gemm' op tile_k must be from 1 to 1024, found -64}}
+  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<1x32x64xbf16>)
+    outs(%c : memref<8x32xf32>) {format = #pa.gemm_format<bf16>,
+    config = #pa.gemm_config<mma = mfma_f32_16x16x32_bf16, tile_m = 16, tile_n = 16,
+      tile_k = -64, waves_m = 1, waves_n = 1, waves_k = 1, stages = 0>}
+  return
+}
+
+// -----
+
+func.func @grouped_gemm_c12_waves(%a: memref<8x64xbf16>, %b: memref<1x32x64xbf16>,
+    %c: memref<8x32xf32>) {
+  // expected-error @below {{'pa.grouped_gemm' op waves_n must be from 1 to 16, found 0}}
+  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<1x32x64xbf16>)
+    outs(%c : memref<8x32xf32>) {format = #pa.gemm_format<bf16>,
+    config = #pa.gemm_config<mma = mfma_f32_16x16x32_bf16, tile_m = 16, tile_n = 16,
+      tile_k = 64, waves_m = 1, waves_n = 0, waves_k = 1, stages = 0>}
+  return
+}
+
+// -----
+
+func.func @grouped_gemm_c12_too_many_waves(%a: memref<8x64xbf16>, %b: memref<1x32x64xbf16>,
+    %c: memref<8x32xf32>) {
+  // expected-error @below {{'pa.grouped_gemm' op waves_m * waves_n * waves_k must be from 1 to 16, found 32}}
+  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<1x32x64xbf16>)
+    outs(%c : memref<8x32xf32>) {format = #pa.gemm_format<bf16>,
+    config = #pa.gemm_config<mma = mfma_f32_16x16x32_bf16, tile_m = 64, tile_n = 64,
+      tile_k = 64, waves_m = 4, waves_n = 4, waves_k = 2, stages = 0>}
+  return
+}
+
+// -----
+
+func.func @grouped_gemm_c12_stages(%a: memref<8x64xbf16>, %b: memref<1x32x64xbf16>,
+    %c: memref<8x32xf32>) {
+  // expected-error @below {{'pa.grouped_gemm' op stages must be from 0 to 8, found 9}}
+  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<1x32x64xbf16>)
+    outs(%c : memref<8x32xf32>) {format = #pa.gemm_format<bf16>,
+    config = #pa.gemm_config<mma = mfma_f32_16x16x32_bf16, tile_m = 16, tile_n = 16,
+      tile_k = 64, waves_m = 1, waves_n = 1, waves_k = 1, stages = 9>}
+  return
+}
+
+// -----
+
+func.func @grouped_gemm_c12_waves_k_with_stages(%a: memref<8x64xbf16>, %b: memref<1x32x64xbf16>,
+    %c: memref<8x32xf32>) {
+  // expected-error @below {{'pa.grouped_gemm' op waves_k > 1 needs stages = 0, found waves_k = 4 and stages = 2}}
+  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<1x32x64xbf16>)
+    outs(%c : memref<8x32xf32>) {format = #pa.gemm_format<bf16>,
+    config = #pa.gemm_config<mma = mfma_f32_16x16x32_bf16, tile_m = 16, tile_n = 16,
+      tile_k = 64, waves_m = 1, waves_n = 1, waves_k = 4, stages = 2>}
+  return
+}

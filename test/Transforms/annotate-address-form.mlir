@@ -6,7 +6,9 @@
 // RUN: pa-opt %s --pa-annotate-address-form=remarks 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // REQUIRE: error: 'memref.load' op address form must be narrow, found rebase: not narrow:
+// REQUIRE: note: pa.assume on index 0, or pa.max_rows, pa.max_pages or pa.max_bytes on the argument, would bound it
 // REMARK: remark: address form narrow, max_offset 1024, offset is 0 to 1020
+// REMARK: remark: address form global, max_offset -1, not narrow: stride 0 is dynamic; not rebase: stride 0 is dynamic; a static stride, or pa.max_bytes on the argument, would bound it
 
 gpu.module @m {
   // 256 lanes of 4 bytes.

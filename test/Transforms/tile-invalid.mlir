@@ -8,7 +8,7 @@
 // CONFIG: error: 'pa.paged_logits' op has no config, run pa-configure first
 // STRIDE: error: 'pa.paged_logits' op innermost stride must be 1 for a chip, found a dynamic one in {{.*}}; bufferize with identity layouts at function boundaries
 // SLOTS: error: 'pa.paged_logits' op stride between the slots of a page must be at most 281474976710655 for gfx1250, found 281474976710656
-// GEMM: error: 'pa.grouped_gemm' op has no lowering to gfx950 yet, run pa-lower-to-loops for the CPU
+// GEMM: error: 'pa.grouped_gemm' op shuffled b must have static strides inside an expert for a chip, found 'memref<1x32x64xbf16, strided<[?, ?, 1]>>'
 
 //--- config.mlir
 func.func @f(%q: memref<2x1x64x128xf8E4M3FN>, %keys: memref<?x64x128xf8E4M3FN>,
@@ -41,8 +41,10 @@ func.func @f(%q: memref<2x1x64x128xf8E4M3FN>, %keys: memref<?x64x128xf8E4M3FN, s
   return
 }
 //--- gemm.mlir
-func.func @gemm(%a: memref<8x64xbf16>, %b: memref<1x32x64xbf16>, %c: memref<8x32xf32>) {
-  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<1x32x64xbf16>)
-    outs(%c : memref<8x32xf32>) {format = #pa.gemm_format<bf16>}
+func.func @gemm(%a: memref<8x64xbf16>, %b: memref<1x32x64xbf16, strided<[?, ?, 1]>>,
+                %c: memref<8x32xf32>) {
+  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<1x32x64xbf16, strided<[?, ?, 1]>>)
+    outs(%c : memref<8x32xf32>)
+    {format = #pa.gemm_format<bf16>, weight_layout = #pa.weight_layout<shuffled_16x16>}
   return
 }

@@ -84,7 +84,9 @@ TEST_P(MmaLayoutTest, MixedFormatsStateThePhysicalOrder) {
     EXPECT_TRUE(mma.isKOrderPhysical);
 }
 
-// A matrix-core scale of a lane applies to the values of that lane.
+// A matrix-core scale of a lane applies to the values of that lane where they
+// are of 4 bits. Those of 8 bits lie in runs of 16: lane group g has values of
+// blocks g / 2 and g / 2 + groups / 2, and still gives the scale of block g.
 TEST_P(MmaLayoutTest, ScaledMfmaLanesScaleTheirOwnValues) {
   if (mma.family != "scaled_mfma")
     return;
@@ -94,7 +96,10 @@ TEST_P(MmaLayoutTest, ScaledMfmaLanesScaleTheirOwnValues) {
       for (int64_t i = 0; i < mma.get(operand).perLane; ++i) {
         TilePosition at = getOperandPosition(id, lane, i, operand);
         EXPECT_EQ(at.row, scale.row);
-        EXPECT_EQ(at.column / MmaInfo::kScaleBlock, scale.column);
+        if (mma.get(operand).format == "fp4")
+          EXPECT_EQ(at.column / MmaInfo::kScaleBlock, scale.column);
+        else
+          EXPECT_EQ(at.column / 16 % (mma.waveSize / mma.m), scale.column);
       }
     }
 }
@@ -121,7 +126,9 @@ TEST(MmaLayoutPlaces, Operands) {
       // Four lane groups of 16 rows, each one contiguous range of K.
       {MmaId::mfma_f32_16x16x32_fp8_fnuz, MmaOperand::a, 17, 3, 1, 11},
       {MmaId::mfma_f32_16x16x16_bf16, MmaOperand::b, 63, 1, 15, 13},
-      {MmaId::mfma_f32_16x16x128_fp8, MmaOperand::a, 35, 31, 3, 95},
+      // Four lane groups that take turns with 16 values of 8 bits each.
+      {MmaId::mfma_f32_16x16x128_fp8, MmaOperand::a, 35, 15, 3, 47},
+      {MmaId::mfma_f32_16x16x128_fp8, MmaOperand::a, 35, 31, 3, 111},
       {MmaId::mfma_scale_f32_16x16x128_fp8_fp4, MmaOperand::b, 16, 5, 0, 37},
       // Two lane groups of 32 rows.
       {MmaId::mfma_f32_32x32x16_fp8, MmaOperand::a, 33, 2, 1, 10},

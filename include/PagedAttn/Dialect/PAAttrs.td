@@ -196,7 +196,8 @@ def PA_TopKConfigAttr : PA_Attr<"TopKConfig", "topk_config"> {
     * `candidates`: columns that a workgroup keeps in LDS, from which it drops
       all but the k best whenever they could overflow;
     * `splits`: workgroups that share one row. With more than one, a second
-      launch merges what they found.
+      launch merges what they found. 0 leaves it to the launch, which shares few
+      long rows and gives a row of few columns to one wave.
 
     `pa-configure` chooses what is absent; what is written by hand is verified
     and kept.
@@ -206,6 +207,32 @@ def PA_TopKConfigAttr : PA_Attr<"TopKConfig", "topk_config"> {
   }];
   let parameters = (ins "int64_t":$waves, "int64_t":$loads,
                         "int64_t":$candidates, "int64_t":$splits);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def PA_GemmConfigAttr : PA_Attr<"GemmConfig", "gemm_config"> {
+  let summary = "how a pa.grouped_gemm op is tiled";
+  let description = [{
+    * `mma`: the matrix instruction. Its A operand are the weights, so that the
+      columns of a tile are rows of the output;
+    * `tile_m`, `tile_n`, `tile_k`: output rows, columns and elements of K that a
+      workgroup takes at once. A last tile is computed whatever its size;
+    * `waves_m`, `waves_n`: waves of a workgroup that share its rows and columns;
+    * `waves_k`: waves that share its K; their sums meet in LDS in a fixed order;
+    * `stages`: tiles that are in LDS at once. With 0 every wave loads what it
+      multiplies straight into registers, which is best where no other wave
+      needs it.
+
+    `pa-configure` chooses what is absent; what is written by hand is verified
+    and kept.
+
+    Example:
+    `#pa.gemm_config<mma = mfma_scale_f32_16x16x128_fp4, tile_m = 256, tile_n = 256, tile_k = 128, waves_m = 2, waves_n = 2, waves_k = 1, stages = 2>`.
+  }];
+  let parameters = (ins EnumParameter<PA_MmaId>:$mma, "int64_t":$tile_m,
+                        "int64_t":$tile_n, "int64_t":$tile_k,
+                        "int64_t":$waves_m, "int64_t":$waves_n,
+                        "int64_t":$waves_k, "int64_t":$stages);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

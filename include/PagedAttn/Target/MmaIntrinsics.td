@@ -34,6 +34,7 @@ class MmaOperandLayout<int rowLanes, int kBlock, string kOrder> {
 }
 def Rows16 : MmaOperandLayout<16, 0, "physical">;
 def Rows32 : MmaOperandLayout<32, 0, "physical">;
+def Rows32Blocks16 : MmaOperandLayout<32, 16, "physical">;
 def Rows16AnyK : MmaOperandLayout<16, 0, "logical">;
 // 16 bytes of each lane half in turn.
 def Rows16Blocks16 : MmaOperandLayout<16, 16, "physical">;
@@ -131,16 +132,22 @@ def MFMA_F32_32x32x16_F16 : Mfma32<"mfma_f32_32x32x16_f16", 11, 16, "f16">;
 // MFMA of 8-bit and 4-bit formats in any pairing, with and without scales
 //===----------------------------------------------------------------------===//
 
-// fp4 by fp4 runs at twice the rate of the other pairings.
+// fp4 by fp4 runs at twice the rate of the other pairings. An 8-bit operand lies
+// in runs of 16 values for which the lane groups take turns, a 4-bit operand in
+// one run; a scale serves 32 consecutive values of K either way.
 class Mfma16F8F6F4<string name, int id, string a, string b>
     : Mfma16<name, id, 128, a, 32> {
   let Mnemonic = "v_mfma_f32_16x16x128_f8f6f4";
   let BFormat = b;
+  let ALayout = !if(!eq(a, "fp4"), Rows16, Rows16Blocks16);
+  let BLayout = !if(!eq(b, "fp4"), Rows16, Rows16Blocks16);
 }
 class Mfma32F8F6F4<string name, int id, string a, string b>
     : Mfma32<name, id, 64, a, 64> {
   let Mnemonic = "v_mfma_f32_32x32x64_f8f6f4";
   let BFormat = b;
+  let ALayout = !if(!eq(a, "fp4"), Rows32, Rows32Blocks16);
+  let BLayout = !if(!eq(b, "fp4"), Rows32, Rows32Blocks16);
 }
 class ScaledMfma16<string name, int id, string a, string b>
     : Mfma16F8F6F4<name, id, a, b> {

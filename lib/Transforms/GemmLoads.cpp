@@ -1,0 +1,285 @@
+//===- GemmLoads.cpp - Operands and scales of a grouped GEMM --------------===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GemmKernel.h"
+
+using namespace mlir;
+using namespace mlir::pa;
+
+constexpr int64_t kRows = GemmShape::kRows;
+/// Rows that a scale of kind e8m0_32x32 and a block of a scale layout have.
+constexpr int64_t kScaleRows = 32;
+
+SmallVector<Value> GemmKernel::Chunk::flatten() const {
+  SmallVector<Value> values(weights);
+  llvm::append_range(values, rows);
+  llvm::append_range(values, weightScales);
+  llvm::append_range(values, rowScales);
+  return values;
+}
+
+GemmKernel::Chunk GemmKernel::Chunk::withValues(ValueRange values) const {
+  Chunk chunk;
+  auto take = [&](size_t count) {
+    SmallVector<Value> front(values.take_front(count));
+    values = values.drop_front(count);
+    return front;
+  };
+  chunk.weights = take(weights.size());
+  chunk.rows = take(rows.size());
+  chunk.weightScales = take(weightScales.size());
+  chunk.rowScales = take(rowScales.size());
+  return chunk;
+}
+
+SmallVector<Value> GemmKernel::flatten(ArrayRef<Chunk> chunks) {
+  SmallVector<Value> values;
+  for (const Chunk &chunk : chunks)
+    llvm::append_range(values, chunk.flatten());
+  return values;
+}
+
+SmallVector<GemmKernel::Chunk> GemmKernel::unflatten(ArrayRef<Chunk> like,
+                                                     ValueRange values) {
+  SmallVector<Chunk> chunks;
+  for (const Chunk &chunk : like) {
+    size_t count = chunk.flatten().size();
+    chunks.push_back(chunk.withValues(values.take_front(count)));
+    values = values.drop_front(count);
+  }
+  return chunks;
+}
+
+/// Where run `number` of chunk `chunk` of a row begins.
+SmallVector<Value>
+GemmKernel::getRunIndices(Value memref, ArrayRef<Value> leading,
+                          Value rowOffset, const GemmOperand &operand,
+                          Value number, Value chunk, bool isShuffled) {
+  const int64_t runColumns = operand.toColumns(operand.run);
+  const int64_t chunkColumns = operand.toColumns(shape.chunk);
+  SmallVector<Value> indices(leading);
+  Value position = mul(number, runColumns);
+  if (!isShuffled) {
+    indices.push_back(add(mul(chunk, chunkColumns), position));
+    return indices;
+  }
+  const int64_t piece =
+      128 / cast<MemRefType>(memref.getType()).getElementTypeBitWidth();
+  position = runColumns == piece ? mul(position, kRows)
+                                 : add(mul(div(position, piece), piece * kRows),
+                                       rem(position, piece));
+  position = add(position, mul(chunk, chunkColumns * kRows));
+  indices.push_back(add(position, rowOffset));
+  return indices;
+}
+
+/// Run `run` of chunk `chunk` of the lane's row, as words. Runs beyond K are
+/// zero, and are read inside of it.
+Value GemmKernel::loadRun(Value memref, ArrayRef<Value> leading,
+                          Value rowOffset, const GemmOperand &operand,
+                          int64_t run, Value chunk, bool isTail,
+                          bool isShuffled) {
+  const int64_t first = run * shape.groups;
+  const int64_t numRuns =
+      (isTail ? shape.getTail() : shape.chunk) / operand.run;
+  VectorType wordsTy = wordsType(operand.getRunWords());
+  Value zero = b.create<arith::ConstantOp>(wordsTy, b.getZeroAttr(wordsTy));
+  if (first >= numRuns)
+    return zero;
+  const bool isPartial = first + shape.groups > numRuns;
+  Value number = add(laneGroup, first);
+  if (isPartial)
+    number = min(number, index(numRuns - 1));
+  auto vectorType =
+      VectorType::get({operand.toColumns(operand.run)},
+                      cast<MemRefType>(memref.getType()).getElementType());
+  Value words = b.create<vector::BitCastOp>(
+      wordsTy, b.create<vector::LoadOp>(
+                   vectorType, memref,
+                   getRunIndices(memref, leading, rowOffset, operand, number,
+                                 chunk, isShuffled)));
+  if (!isPartial)
+    return words;
+  return select(less(add(laneGroup, first), index(numRuns)), words, zero);
+}
+
+Value GemmKernel::loadRowRun(int64_t block, int64_t run, Value chunk,
+                             bool isTail) {
+  return loadRun(a, {sourceRows[block]}, Value(), shape.a, run, chunk, isTail,
+                 /*isShuffled=*/false);
+}
+
+Value GemmKernel::loadWeightRun(int64_t block, int64_t run, Value chunk,
+                                bool isTail) {
+  if (op.getWeightLayout() == WeightLayout::shuffled_16x16)
+    return loadRun(weights, {group}, weightOffsets[block], shape.b, run, chunk,
+                   isTail, /*isShuffled=*/true);
+  return loadRun(weights, {group, weightRows[block]}, Value(), shape.b, run,
+                 chunk, isTail, /*isShuffled=*/false);
+}
+
+GemmKernel::Chunk GemmKernel::loadChunk(Value number, bool isTail) {
+  Chunk chunk;
+  for (int64_t block = 0; block < getColumnBlocks(); ++block)
+    for (int64_t run = 0; run < shape.b.runs; ++run)
+      chunk.weights.push_back(loadWeightRun(block, run, number, isTail));
+  for (int64_t block = 0; block < rowBlocks; ++block)
+    for (int64_t run = 0; run < shape.a.runs; ++run)
+      chunk.rows.push_back(loadRowRun(block, run, number, isTail));
+  loadScales(chunk, number, isTail);
+  return chunk;
+}
+
+/// One E8M0 code as an i32.
+static Value loadCode(ImplicitLocOpBuilder &b, Value memref,
+                      ValueRange indices) {
+  Value code = b.create<memref::LoadOp>(memref, indices);
+  if (!code.getType().isInteger(8))
+    code = b.create<arith::BitcastOp>(b.getI8Type(), code);
+  return b.create<arith::ExtUIOp>(b.getI32Type(), code);
+}
+
+/// The word of four codes, from the least significant byte up.
+static Value packCodes(ImplicitLocOpBuilder &b,
+                       function_ref<Value(int64_t)> getCode) {
+  Value word;
+  for (int64_t i = 0; i < 4; ++i) {
+    Value code = getCode(i);
+    if (i == 0) {
+      word = code;
+      continue;
+    }
+    Value shift = b.create<arith::ConstantOp>(
+        b.getI32IntegerAttr(static_cast<int32_t>(8 * i)));
+    word = b.create<arith::OrIOp>(word, b.create<arith::ShLIOp>(code, shift));
+  }
+  return word;
+}
+
+static bool hasUnitInnerStride(Value memref) {
+  auto [strides, offset] =
+      cast<MemRefType>(memref.getType()).getStridesAndOffset();
+  return strides.back() == 1;
+}
+
+/// The codes of the four blocks of a chunk, in one word. Blocks beyond K have
+/// zero data, so that the code of the last block will do for them.
+Value GemmKernel::loadCodeWord(Value memref, ArrayRef<Value> leading,
+                               Value chunk, bool isTail) {
+  SmallVector<Value> indices(leading);
+  const int64_t blocks = shape.chunk / MmaInfo::kScaleBlock;
+  Value first = mul(chunk, blocks);
+  indices.push_back(first);
+  if (!isTail && hasUnitInnerStride(memref)) {
+    auto type = VectorType::get(
+        {blocks}, cast<MemRefType>(memref.getType()).getElementType());
+    Value codes = b.create<vector::LoadOp>(type, memref, indices);
+    Value words = b.create<vector::BitCastOp>(wordsType(1), codes);
+    return b.create<vector::ExtractOp>(words, 0);
+  }
+  const int64_t valid =
+      isTail ? shape.getTail() / MmaInfo::kScaleBlock : blocks;
+  return packCodes(b, [&](int64_t i) {
+    indices.back() = add(first, std::min(i, valid - 1));
+    return loadCode(b, memref, indices);
+  });
+}
+
+/// The code of a row of the weights for one block of K, wherever the layout has
+/// it.
+Value GemmKernel::loadWeightCode(Value row, Value block) {
+  const int64_t blocks = shape.k / MmaInfo::kScaleBlock;
+  if (op.getScaleLayout() == ScaleLayout::linear)
+    return loadCode(b, weightScales, {group, row, block});
+  Value offset = mul(div(row, kScaleRows), kScaleRows * blocks);
+  if (op.getScaleLayout() == ScaleLayout::n32k4) {
+    offset = add(offset, mul(div(block, 4), 128));
+    offset = add(offset, mul(rem(row, kScaleRows), 4));
+    offset = add(offset, rem(block, 4));
+  } else {
+    offset = add(offset, mul(div(block, 8), 256));
+    offset = add(offset, mul(rem(block, 4), 64));
+    offset = add(offset, mul(rem(row, 16), 4));
+    offset = add(offset, mul(div(rem(block, 8), 4), 2));
+    offset = add(offset, div(rem(row, kScaleRows), 16));
+  }
+  return loadCode(b, weightScales, {group, offset});
+}
+
+/// The codes of a row of the weights for the blocks of a chunk.
+Value GemmKernel::loadWeightCodes(Value row, Value chunk, bool isTail) {
+  if (op.getScaleLayout() == ScaleLayout::linear)
+    return loadCodeWord(weightScales, {group, row}, chunk, isTail);
+  Value first = mul(chunk, shape.chunk / MmaInfo::kScaleBlock);
+  return packCodes(
+      b, [&](int64_t i) { return loadWeightCode(row, add(first, i)); });
+}
+
+/// The block of K in a chunk whose code the lane gives the matrix instruction,
+/// where it gives one. Blocks beyond K have zero data.
+Value GemmKernel::getLaneBlock(Value chunk, bool isTail) {
+  Value inChunk = laneGroup;
+  if (isTail)
+    inChunk = min(inChunk, index(shape.getTail() / MmaInfo::kScaleBlock - 1));
+  return add(mul(chunk, shape.chunk / MmaInfo::kScaleBlock), inChunk);
+}
+
+void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
+  const bool isWhole = shape.n % config.getTileN() == 0;
+  auto clampRow = [&](Value row) {
+    return isWhole ? row : assume(min(row, index(shape.n - 1)), 0, shape.n - 1);
+  };
+  // The first row of a matrix tile, for scales that all of its rows share.
+  auto tileStart = [&](int64_t tile) {
+    return clampRow(add(firstColumn, tile * mma.m));
+  };
+
+  const bool isOneCode = shape.hasMmaScales && mma.scalesPerLane == 1;
+  if (isE8M0(op.getAScale())) {
+    for (Value row : sourceRows)
+      chunk.rowScales.push_back(
+          isOneCode ? loadCode(b, aScales, {row, getLaneBlock(number, isTail)})
+                    : loadCodeWord(aScales, {row}, number, isTail));
+  } else if (op.getAScale() == ScaleKind::f32_1x128) {
+    for (Value row : sourceRows)
+      chunk.rowScales.push_back(
+          b.create<memref::LoadOp>(aScales, ValueRange{row, number}));
+  }
+
+  const bool isShared = op.getBScale() == ScaleKind::e8m0_32x32;
+  if (op.getBScale() == ScaleKind::f32_128x128) {
+    for (int64_t tile = 0; tile < tilesN; ++tile)
+      chunk.weightScales.push_back(b.create<memref::LoadOp>(
+          weightScales, ValueRange{group, div(tileStart(tile), 128), number}));
+  } else if (isE8M0(op.getBScale()) && shape.hasMmaScales) {
+    Value laneInRows = rem(lane, mma.m);
+    for (int64_t tile = 0; tile < tilesN; ++tile) {
+      Value row =
+          isShared ? div(tileStart(tile), kScaleRows)
+                   : clampRow(add(add(firstColumn, laneInRows), tile * mma.m));
+      chunk.weightScales.push_back(
+          isOneCode ? loadWeightCode(row, getLaneBlock(number, isTail))
+                    : loadWeightCodes(row, number, isTail));
+    }
+  } else if (isE8M0(op.getBScale())) {
+    // Those of the rows whose sums the lane has.
+    for (int64_t tile = 0; tile < tilesN; ++tile) {
+      if (isShared) {
+        chunk.weightScales.push_back(loadCodeWord(
+            weightScales, {group, div(tileStart(tile), kScaleRows)}, number,
+            isTail));
+        continue;
+      }
+      for (int64_t i = 0; i < shape.accPerLane; ++i) {
+        Value row =
+            clampRow(add(add(firstColumn, mul(laneGroup, mma.accRowBlock)),
+                         tile * mma.m + i));
+        chunk.weightScales.push_back(loadWeightCodes(row, number, isTail));
+      }
+    }
+  }
+}

@@ -1,0 +1,329 @@
+//===- GemmProduct.cpp - The sum over K of a grouped GEMM -----------------===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GemmKernel.h"
+#include "ScalarFormats.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace mlir::pa;
+
+Value GemmKernel::zeroSum() {
+  auto type = VectorType::get({shape.accPerLane}, b.getF32Type());
+  return b.create<arith::ConstantOp>(type, DenseElementsAttr::get(type, 0.0f));
+}
+
+/// The bf16 of the narrow codes in `words`, exactly, as words of pairs.
+Value GemmKernel::convertWords(Value words, const GemmOperand &operand) {
+  const int64_t count = operand.run;
+  auto intType = VectorType::get({count}, b.getI32Type());
+  auto floatType = VectorType::get({count}, b.getF32Type());
+  auto splat = [&](uint32_t value) -> Value {
+    return b.create<arith::ConstantOp>(
+        intType, DenseElementsAttr::get(intType, APInt(32, value)));
+  };
+  auto splatFloat = [&](float value) -> Value {
+    return b.create<arith::ConstantOp>(
+        floatType, DenseElementsAttr::get(floatType, value));
+  };
+  Value codes;
+  ScalarFormat format = getFp4Format();
+  if (operand.bits == 4) {
+    SmallVector<int32_t> shifts;
+    for (int64_t i = 0; i < count; ++i)
+      shifts.push_back(static_cast<int32_t>(4 * i));
+    Value word = b.create<vector::ExtractOp>(words, 0);
+    Value all = b.create<vector::BroadcastOp>(intType, word);
+    codes = b.create<arith::ShRUIOp>(
+        all, b.create<arith::ConstantOp>(
+                 intType, DenseElementsAttr::get(intType, ArrayRef(shifts))));
+  } else {
+    format =
+        getScalarFormat(cast<ShapedType>(op.getA().getType()).getElementType());
+    Value bytes = b.create<vector::BitCastOp>(
+        VectorType::get({count}, b.getI8Type()), words);
+    codes = b.create<arith::ExtUIOp>(intType, bytes);
+  }
+  // Sign apart, the bits of a code are those of an f32 whose exponent has the
+  // wrong bias; a product with a power of two mends it, denormal codes too.
+  const uint32_t signBit = 1u << (format.width - 1);
+  Value magnitude = b.create<arith::AndIOp>(codes, splat(signBit - 1));
+  Value sign = b.create<arith::ShLIOp>(
+      b.create<arith::AndIOp>(codes, splat(signBit)), splat(32 - format.width));
+  Value value = b.create<arith::BitcastOp>(
+      floatType,
+      b.create<arith::ShLIOp>(magnitude, splat(23 - format.mantissaBits)));
+  value = b.create<arith::MulFOp>(
+      value, splatFloat(std::ldexp(1.0f, 127 - format.bias)));
+  Value bits = b.create<arith::BitcastOp>(intType, value);
+  if (format.hasNaN) {
+    Value isNaN =
+        format.hasNegativeZero
+            ? b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, magnitude,
+                                      splat(format.nanCode & (signBit - 1)))
+            : b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, codes,
+                                      splat(format.nanCode));
+    bits = b.create<arith::SelectOp>(isNaN, splat(0x7fc00000), bits);
+  }
+  bits = b.create<arith::OrIOp>(bits, sign);
+  auto halfType = VectorType::get({count}, b.getIntegerType(16));
+  Value halves = b.create<arith::TruncIOp>(
+      halfType, b.create<arith::ShRUIOp>(bits, splat(16)));
+  return b.create<vector::BitCastOp>(wordsType(count / 2), halves);
+}
+
+/// The runs that a lane holds of each of `rows / 16` blocks, cut into the
+/// operands of the matrix instructions of a chunk.
+SmallVector<Value> GemmKernel::getFragments(ArrayRef<Value> words,
+                                            const GemmOperand &operand,
+                                            bool isA) {
+  const int64_t blocks = isA ? shape.blocksPerTile : 1;
+  FragmentTypes types = getFragmentTypes(b.getContext(), mma.id);
+  VectorType type = isA ? types.a : types.b;
+  SmallVector<SmallVector<Value>> parts(blocks);
+  for (int64_t block = 0; block < blocks; ++block) {
+    SmallVector<Value> runs(words.slice(block * operand.runs, operand.runs));
+    if (shape.isConverted)
+      for (Value &run : runs)
+        run = convertWords(run, operand);
+    Value all = concat(runs);
+    int64_t count =
+        cast<VectorType>(all.getType()).getDimSize(0) / shape.fragments;
+    for (int64_t i = 0; i < shape.fragments; ++i)
+      parts[block].push_back(
+          shape.fragments == 1 ? all : slice(all, i * count, count));
+  }
+  SmallVector<Value> result;
+  for (int64_t i = 0; i < shape.fragments; ++i) {
+    SmallVector<Value> rows;
+    for (auto &part : parts)
+      rows.push_back(part[i]);
+    result.push_back(b.create<vector::BitCastOp>(type, concat(rows)));
+  }
+  return result;
+}
+
+/// `sum` and `partial`, the sum over segment `segment` of the chunk, times the
+/// scales that the matrix instruction did not apply.
+Value GemmKernel::addSegment(Value sum, Value partial, const Chunk &chunk,
+                             int64_t tile, int64_t block, int64_t segment) {
+  const ScaleKind aKind = op.getAScale(), bKind = op.getBScale();
+  Value result = partial;
+  // Exponents add before they meet the sum, so that 0 with 254 is exact.
+  SmallVector<Value> rowCodes, weightCodes;
+  auto codeOf = [&](Value word) -> Value {
+    Value shifted = b.createOrFold<arith::ShRUIOp>(word, i32(8 * segment));
+    return b.create<arith::AndIOp>(shifted, i32(0xff));
+  };
+  const bool scalesA = isE8M0(aKind) && !shape.hasMmaScales;
+  const bool scalesB = isE8M0(bKind) && !shape.hasMmaScales;
+  if (scalesA || scalesB) {
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < shape.accPerLane; ++i) {
+      SmallVector<Value> codes;
+      if (scalesA)
+        codes.push_back(codeOf(chunk.rowScales[block]));
+      if (scalesB)
+        codes.push_back(
+            codeOf(bKind == ScaleKind::e8m0_32x32
+                       ? chunk.weightScales[tile]
+                       : chunk.weightScales[tile * shape.accPerLane + i]));
+      Value exponent = i32(-127 * static_cast<int64_t>(codes.size()));
+      Value greatest = codes.front();
+      for (Value code : codes) {
+        exponent = add(exponent, code);
+        greatest = b.createOrFold<arith::MaxUIOp>(greatest, code);
+      }
+      Value element = b.create<vector::ExtractOp>(partial, i);
+      Value scaled = b.create<LLVM::CallIntrinsicOp>(
+                          b.getF32Type(), b.getStringAttr("llvm.ldexp"),
+                          ValueRange{element, exponent})
+                         .getResult(0);
+      Value isNaN = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, greatest,
+                                            i32(0xff));
+      elements.push_back(
+          select(isNaN, f32(std::numeric_limits<float>::quiet_NaN()), scaled));
+    }
+    result = b.create<vector::FromElementsOp>(
+        cast<VectorType>(partial.getType()), elements);
+  }
+  Value factor;
+  if (aKind == ScaleKind::f32_1x128)
+    factor = chunk.rowScales[block];
+  if (bKind == ScaleKind::f32_128x128) {
+    Value scale = chunk.weightScales[tile];
+    factor = factor ? b.create<arith::MulFOp>(factor, scale) : scale;
+  }
+  if (!factor)
+    return b.create<arith::AddFOp>(sum, result);
+  factor = b.create<vector::BroadcastOp>(partial.getType(), factor);
+  return b.create<math::FmaOp>(result, factor, sum);
+}
+
+void GemmKernel::multiply(const Chunk &chunk, Sums &sums) {
+  auto kind = MmaIdAttr::get(b.getContext(), mma.id);
+  auto codesType = VectorType::get({4}, b.getType<Float8E8M0FNUType>());
+  auto toCodes = [&](Value word) -> Value {
+    Value vector = b.create<vector::BroadcastOp>(wordsType(1), word);
+    return b.create<vector::BitCastOp>(codesType, vector);
+  };
+  auto zeroSelect = b.getI32IntegerAttr(0);
+  // 127 stands for 1.
+  Value neutral = shape.hasMmaScales ? toCodes(i32(0x7f7f7f7f)) : Value();
+
+  SmallVector<SmallVector<Value>> rowFragments;
+  for (int64_t block = 0; block < rowBlocks; ++block)
+    rowFragments.push_back(getFragments(
+        ArrayRef(chunk.rows).slice(block * shape.a.runs, shape.a.runs), shape.a,
+        /*isA=*/false));
+  const int64_t wordsPerTile = shape.blocksPerTile * shape.b.runs;
+  const int64_t perSegment =
+      isSegmented() ? shape.segment / mma.k : shape.fragments;
+  const int64_t segments =
+      isSegmented() ? std::max<int64_t>(1, shape.chunk / shape.segment) : 1;
+  for (int64_t tile = 0; tile < tilesN; ++tile) {
+    SmallVector<Value> fragments = getFragments(
+        ArrayRef(chunk.weights).slice(tile * wordsPerTile, wordsPerTile),
+        shape.b, /*isA=*/true);
+    Value tileCodes = neutral;
+    if (shape.hasMmaScales && isE8M0(op.getBScale()))
+      tileCodes = toCodes(chunk.weightScales[tile]);
+    for (int64_t block = 0; block < rowBlocks; ++block) {
+      Value &sum = sums[tile * rowBlocks + block];
+      Value rowCodes = neutral;
+      if (shape.hasMmaScales && isE8M0(op.getAScale()))
+        rowCodes = toCodes(chunk.rowScales[block]);
+      for (int64_t segment = 0; segment < segments; ++segment) {
+        Value acc = isSegmented() ? zeroSum() : sum;
+        for (int64_t i = segment * perSegment; i < (segment + 1) * perSegment;
+             ++i) {
+          Value fa = fragments[i], fb = rowFragments[block][i];
+          acc =
+              shape.hasMmaScales
+                  ? b.create<MmaOp>(acc.getType(), kind, fa, fb, acc, tileCodes,
+                                    rowCodes, zeroSelect, zeroSelect)
+                  : b.create<MmaOp>(acc.getType(), kind, fa, fb, acc);
+        }
+        sum = isSegmented() ? addSegment(sum, acc, chunk, tile, block, segment)
+                            : acc;
+      }
+    }
+  }
+}
+
+/// Adds the steps `waveK`, `waveK + waves_k`, ... , whose operands go straight
+/// to registers.
+void GemmKernel::emitDirectSteps(Sums &sums) {
+  const int64_t perStep = config.getTileK() / shape.chunk;
+  const int64_t wavesK = config.getWavesK();
+  const int64_t steps = shape.getFullChunks() / perStep;
+  if (steps == 0)
+    return;
+  auto loadStep = [&](Value number) {
+    SmallVector<Chunk> step;
+    for (int64_t i = 0; i < perStep; ++i)
+      step.push_back(loadChunk(add(mul(number, perStep), i), /*isTail=*/false));
+    return step;
+  };
+  // The next step is loaded while this one is multiplied.
+  Value first = wavesK == 1 ? index(0) : min(waveK, index(steps - 1));
+  SmallVector<Chunk> step = loadStep(first);
+  SmallVector<Value> carried(sums);
+  llvm::append_range(carried, flatten(step));
+  auto loop = b.create<scf::ForOp>(waveK, index(steps), index(wavesK), carried);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    ValueRange args = loop.getRegionIterArgs();
+    Sums inner(args.take_front(sums.size()));
+    SmallVector<Chunk> current = unflatten(step, args.drop_front(sums.size()));
+    Value next = add(loop.getInductionVar(), wavesK);
+    auto hasNext =
+        b.create<scf::IfOp>(TypeRange(ValueRange(args.drop_front(sums.size()))),
+                            less(next, index(steps)), /*withElseRegion=*/true);
+    {
+      OpBuilder::InsertionGuard innerGuard(b);
+      b.setInsertionPointToStart(&hasNext.getThenRegion().front());
+      b.create<scf::YieldOp>(flatten(loadStep(next)));
+      b.setInsertionPointToStart(&hasNext.getElseRegion().front());
+      b.create<scf::YieldOp>(args.drop_front(sums.size()));
+    }
+    for (const Chunk &chunk : current)
+      multiply(chunk, inner);
+    SmallVector<Value> yielded(inner);
+    llvm::append_range(yielded, hasNext.getResults());
+    b.create<scf::YieldOp>(yielded);
+  }
+  sums.assign(loop.getResults().begin(),
+              loop.getResults().begin() + sums.size());
+}
+
+/// The sums of the wave's part of K.
+GemmKernel::Sums GemmKernel::emitProduct() {
+  Sums sums(tilesN * rowBlocks, zeroSum());
+  const int64_t perStep = config.getTileK() / shape.chunk;
+  const int64_t wavesK = config.getWavesK();
+  const int64_t full = shape.getFullChunks(), steps = full / perStep;
+  if (config.getStages() > 0)
+    emitStagedSteps(sums);
+  else
+    emitDirectSteps(sums);
+
+  // Chunks that do not fill a step, and what is left of K after the last one.
+  const int64_t all = full + (shape.getTail() > 0 ? 1 : 0);
+  for (int64_t number = steps * perStep; number < all; ++number) {
+    auto addChunk = [&] {
+      multiply(loadChunk(index(number), /*isTail=*/number == full), sums);
+    };
+    if (wavesK == 1) {
+      addChunk();
+      continue;
+    }
+    Value isMine = b.create<arith::CmpIOp>(
+        arith::CmpIPredicate::eq, waveK,
+        index((steps + number - steps * perStep) % wavesK));
+    auto branch = b.create<scf::IfOp>(TypeRange(ValueRange(sums)), isMine,
+                                      /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&branch.getElseRegion().front());
+    b.create<scf::YieldOp>(sums);
+    b.setInsertionPointToStart(&branch.getThenRegion().front());
+    addChunk();
+    b.create<scf::YieldOp>(sums);
+    sums.assign(branch.getResults().begin(), branch.getResults().end());
+  }
+  return wavesK == 1 ? sums : addWaves(sums);
+}
+
+/// The sums of all waves that share a tile, in the order of their numbers. They
+/// are whole in the first of the waves only.
+GemmKernel::Sums GemmKernel::addWaves(Sums sums) {
+  const int64_t tileWaves = config.getWavesM() * config.getWavesN();
+  const int64_t numSums = static_cast<int64_t>(sums.size());
+  Value lds = addLds(
+      {config.getWavesK() - 1, tileWaves * numSums, lanes, shape.accPerLane},
+      b.getF32Type());
+  Value first = mul(rem(wave, tileWaves), numSums);
+  // The sums of the tile before may still be read.
+  b.create<gpu::BarrierOp>();
+  ifTrue(less(index(0), waveK), [&] {
+    for (auto [i, sum] : llvm::enumerate(sums))
+      b.create<vector::StoreOp>(
+          sum, lds,
+          ValueRange{sub(waveK, index(1)), add(first, i), lane, index(0)});
+  });
+  b.create<gpu::BarrierOp>();
+  for (int64_t other = 0; other < config.getWavesK() - 1; ++other)
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      Value part = b.create<vector::LoadOp>(
+          cast<VectorType>(sum.getType()), lds,
+          ValueRange{index(other), add(first, i), lane, index(0)});
+      sum = b.create<arith::AddFOp>(sum, part);
+    }
+  return sums;
+}

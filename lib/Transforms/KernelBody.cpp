@@ -1,0 +1,75 @@
+//===- KernelBody.cpp - What kernel bodies are written with ---------------===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBody.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace mlir::pa;
+
+void KernelBody::emitLaneIds() {
+  thread = kernel.threadId();
+  // The wave number is the same in all lanes, which nothing but this tells the
+  // backend: everything that follows from it stays in scalar registers.
+  wave = b.create<arith::IndexCastUIOp>(
+      b.getIndexType(), uniform(b.create<arith::IndexCastUIOp>(
+                            b.getI32Type(), div(thread, lanes))));
+  lane = rem(thread, lanes);
+}
+
+Value KernelBody::concat(ArrayRef<Value> vectors) {
+  SmallVector<Value> parts(vectors);
+  while (parts.size() > 1) {
+    SmallVector<Value> joined;
+    for (size_t i = 0; i + 1 < parts.size(); i += 2) {
+      int64_t half = cast<VectorType>(parts[i].getType()).getDimSize(0);
+      joined.push_back(b.create<vector::ShuffleOp>(
+          parts[i], parts[i + 1],
+          llvm::to_vector(llvm::seq<int64_t>(0, 2 * half))));
+    }
+    parts = joined;
+  }
+  return parts.front();
+}
+
+Value KernelBody::emitWaveSum(Value value) {
+  value = b.create<arith::IndexCastOp>(b.getI64Type(), value);
+  for (int64_t distance = 1; distance < lanes; distance *= 2)
+    value = add(value, shuffleXor(value, distance));
+  return uniform(b.create<arith::IndexCastOp>(b.getIndexType(), value));
+}
+
+Value KernelBody::emitWaveScan(Value value) {
+  value = b.create<arith::IndexCastOp>(b.getI64Type(), value);
+  for (int64_t distance = 1; distance < lanes; distance *= 2) {
+    auto shuffle = b.create<gpu::ShuffleOp>(
+        value, static_cast<int32_t>(distance), static_cast<int32_t>(lanes),
+        gpu::ShuffleMode::UP);
+    Value sum = add(value, shuffle.getShuffleResult());
+    value = select(less(lane, index(distance)), value, sum);
+  }
+  return b.create<arith::IndexCastOp>(b.getIndexType(), value);
+}
+
+Value KernelBody::keepInAllLanes(Value value) {
+  // Nothing, from a register to the same register.
+  return b
+      .create<LLVM::InlineAsmOp>(
+          TypeRange{value.getType()}, ValueRange{value}, "", "=v,0",
+          /*has_side_effects=*/true, /*is_align_stack=*/false,
+          LLVM::TailCallKind::None,
+          LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
+          /*operand_attrs=*/ArrayAttr())
+      .getRes();
+}
+
+void KernelBody::ifTrue(Value condition, function_ref<void()> body) {
+  auto branch = b.create<scf::IfOp>(condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&branch.getThenRegion().front());
+  body();
+}

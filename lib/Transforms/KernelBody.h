@@ -1,0 +1,121 @@
+//===- KernelBody.h - What kernel bodies are written with -------*- C++ -*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PAGEDATTN_LIB_TRANSFORMS_KERNELBODY_H
+#define PAGEDATTN_LIB_TRANSFORMS_KERNELBODY_H
+
+#include "TileOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::pa {
+
+/// Arithmetic on the indices of a kernel, and sums over the lanes of a wave.
+class KernelBody {
+protected:
+  KernelBody(KernelBuilder &kernel, const TargetInfo &target)
+      : b(kernel.body()), kernel(kernel), target(target),
+        lanes(target.waveSize) {}
+
+  /// Sets `thread`, `wave` and `lane`.
+  void emitLaneIds();
+
+  Value index(int64_t value) { return b.create<arith::ConstantIndexOp>(value); }
+  Value i32(int64_t value) {
+    return b.create<arith::ConstantOp>(
+        b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  }
+  Value f32(float value) {
+    return b.create<arith::ConstantFloatOp>(b.getF32Type(), APFloat(value));
+  }
+  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
+  Value add(Value x, int64_t y) { return add(x, index(y)); }
+  Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
+  Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(x, y); }
+  Value mul(Value x, int64_t y) { return mul(x, index(y)); }
+  Value div(Value x, int64_t y) {
+    return b.createOrFold<arith::DivUIOp>(x, index(y));
+  }
+  Value rem(Value x, int64_t y) {
+    return b.createOrFold<arith::RemUIOp>(x, index(y));
+  }
+  Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(x, y); }
+  Value max(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(x, y); }
+  Value less(Value x, Value y) {
+    return b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y);
+  }
+  Value select(Value condition, Value x, Value y) {
+    return b.create<arith::SelectOp>(condition, x, y);
+  }
+  Value dim(Value memref, int64_t d) {
+    return b.createOrFold<memref::DimOp>(memref, d);
+  }
+  Value loadIndex(Value memref, ValueRange indices) {
+    return b.create<arith::IndexCastOp>(
+        b.getIndexType(), b.create<memref::LoadOp>(memref, indices));
+  }
+
+  /// The same in all lanes of a wave, which lets it live in scalar registers.
+  Value uniform(Value value) {
+    return b.create<AssumeOp>(value.getType(), value, IntegerAttr(),
+                              IntegerAttr(), IntegerAttr(), b.getUnitAttr());
+  }
+  /// Known to be from `min` to `max`.
+  Value assume(Value value, int64_t min, int64_t max) {
+    return b.create<AssumeOp>(value.getType(), value, b.getI64IntegerAttr(min),
+                              b.getI64IntegerAttr(max), IntegerAttr(),
+                              UnitAttr());
+  }
+
+  /// `count` elements of a vector from `first` on.
+  Value slice(Value vector, int64_t first, int64_t count) {
+    return b.create<vector::ShuffleOp>(
+        vector, vector,
+        llvm::to_vector(llvm::seq<int64_t>(first, first + count)));
+  }
+  /// The vectors, which have equal lengths of powers of two, one after another.
+  Value concat(ArrayRef<Value> vectors);
+
+  /// `value` of the lane that differs from the own one by `distance`, in bits.
+  Value shuffleXor(Value value, int64_t distance) {
+    return b
+        .create<gpu::ShuffleOp>(value, static_cast<int32_t>(distance),
+                                static_cast<int32_t>(lanes),
+                                gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  }
+  /// Sum of an index over the lanes of the wave, in all of them.
+  Value emitWaveSum(Value value);
+  /// Sum of an index over the lanes up to the own one.
+  Value emitWaveScan(Value value);
+
+  /// `value`, which is made before what follows. LLVM 22.1.8 takes
+  /// v_mfma_scale for an instruction like any other and sinks it into a branch
+  /// of some lanes, together with what makes its operands: the other lanes then
+  /// give it garbage.
+  Value keepInAllLanes(Value value);
+
+  /// Runs `body` where `condition` holds.
+  void ifTrue(Value condition, function_ref<void()> body);
+
+  Value addLds(ArrayRef<int64_t> dims, Type element) {
+    return kernel.addLds(MemRefType::get(
+        dims, element, MemRefLayoutAttrInterface(), kernel.ldsSpace()));
+  }
+  VectorType wordsType(int64_t words) {
+    return VectorType::get({words}, b.getI32Type());
+  }
+
+  ImplicitLocOpBuilder &b;
+  KernelBuilder &kernel;
+  const TargetInfo &target;
+  const int64_t lanes;
+  Value thread, wave, lane;
+};
+
+} // namespace mlir::pa
+
+#endif // PAGEDATTN_LIB_TRANSFORMS_KERNELBODY_H
