@@ -7,64 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "PagedAttn/Analysis/AddressForm.h"
-#include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
+#include "KnownRanges.h"
+#include "PagedAttn/Target/TargetInfo.h"
 #include "mlir/Analysis/DataFlow/Utils.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::pa;
-
-/// Memory that all workgroups see: no space, space 1 of the backend, or the gpu
-/// dialect's.
-static bool isGlobalSpace(Attribute space) {
-  if (!space)
-    return true;
-  if (auto gpuSpace = dyn_cast<gpu::AddressSpaceAttr>(space))
-    return gpuSpace.getValue() == gpu::AddressSpace::Global;
-  if (auto number = dyn_cast<IntegerAttr>(space))
-    return number.getInt() == 0 || number.getInt() == 1;
-  return false;
-}
-
-std::optional<GlobalAccess> GlobalAccess::get(Operation *op) {
-  GlobalAccess access{op, {}, {}, 0, false};
-  Type valueType;
-  if (auto load = dyn_cast<memref::LoadOp>(op)) {
-    access.memref = load.getMemref();
-    access.indices = load.getIndices();
-    valueType = load.getType();
-  } else if (auto store = dyn_cast<memref::StoreOp>(op)) {
-    access.memref = store.getMemref();
-    access.indices = store.getIndices();
-    access.isStore = true;
-    valueType = store.getValue().getType();
-  } else if (auto load = dyn_cast<vector::LoadOp>(op)) {
-    access.memref = load.getBase();
-    access.indices = load.getIndices();
-    valueType = load.getType();
-  } else if (auto store = dyn_cast<vector::StoreOp>(op)) {
-    access.memref = store.getBase();
-    access.indices = store.getIndices();
-    access.isStore = true;
-    valueType = store.getValueToStore().getType();
-  } else {
-    return std::nullopt;
-  }
-  if (!isGlobalSpace(
-          cast<MemRefType>(access.memref.getType()).getMemorySpace()))
-    return std::nullopt;
-  int64_t elements = 1;
-  Type elementType = valueType;
-  if (auto vector = dyn_cast<VectorType>(valueType)) {
-    elements = vector.getNumElements();
-    elementType = vector.getElementType();
-  }
-  int64_t bits =
-      elementType.isIndex() ? 64 : elementType.getIntOrFloatBitWidth();
-  access.bytes = elements * ((bits + 7) / 8);
-  return access;
-}
 
 /// x * y + z, or nothing if it does not fit 64 bits.
 static std::optional<int64_t> mulAdd(int64_t x, int64_t y, int64_t z) {
@@ -86,18 +38,48 @@ static std::optional<Interval> addScaled(Interval sum, Interval bounds,
   return Interval{*min, *max};
 }
 
+/// sum + x * y.
+static std::optional<Interval> addProduct(Interval sum, Interval x,
+                                          Interval y) {
+  auto low = addScaled({0, 0}, x, y.min);
+  auto high = addScaled({0, 0}, x, y.max);
+  if (!low || !high)
+    return std::nullopt;
+  return addScaled(sum, {std::min(low->min, high->min),
+                         std::max(low->max, high->max)}, 1);
+}
+
+/// Greatest size of a buffer resource on the chip of `op`, or on any chip where
+/// that is not known.
+static int64_t findMaxResourceBytes(Operation *op) {
+  auto getBytes = [](const TargetInfo *info) {
+    return static_cast<int64_t>(
+        (uint64_t(1) << std::min<int64_t>(info->numRecordsBits, 62)) - 1);
+  };
+  for (Operation *parent = op; parent; parent = parent->getParentOp())
+    if (auto target =
+            parent->getAttrOfType<TargetAttr>(PADialect::kTargetAttrName))
+      if (const TargetInfo *info = TargetInfo::lookup(target.getChip()))
+        return getBytes(info);
+  int64_t bytes = std::numeric_limits<int64_t>::max();
+  for (StringRef chip : TargetInfo::allChips())
+    bytes = std::min(bytes, getBytes(TargetInfo::lookup(chip)));
+  return bytes;
+}
+
 AddressFormAnalysis::AddressFormAnalysis(Operation *root,
                                          int64_t maxOffsetBytes)
-    : maxOffsetBytes(maxOffsetBytes), uniformity(root) {
+    : maxOffsetBytes(maxOffsetBytes),
+      maxResourceBytes(findMaxResourceBytes(root)), uniformity(root) {
   // Ranges are silently absent without these two.
   dataflow::loadBaselineAnalyses(solver);
-  solver.load<dataflow::IntegerRangeAnalysis>();
+  solver.load<KnownRangeAnalysis>(root);
   // A failure leaves no ranges, which means no bounds and no narrow form.
   (void)solver.initializeAndRun(root);
 }
 
 std::optional<Interval> AddressFormAnalysis::getBounds(Value value) {
-  if (!value.getType().isIntOrIndex())
+  if (!getElementTypeOrSelf(value.getType()).isIntOrIndex())
     return std::nullopt;
   const auto *lattice =
       solver.lookupState<dataflow::IntegerValueRangeLattice>(value);
@@ -147,14 +129,40 @@ void AddressFormAnalysis::split(Value value, int64_t scale,
       split(add.getRhs(), scale, result);
       return;
     }
+    auto sub = value.getDefiningOp<arith::SubIOp>();
+    if (sub && scale != std::numeric_limits<int64_t>::min()) {
+      split(sub.getLhs(), scale, result);
+      split(sub.getRhs(), -scale, result);
+      return;
+    }
     if (auto mul = value.getDefiningOp<arith::MulIOp>()) {
-      int64_t product;
-      if (matchPattern(mul.getRhs(), m_ConstantInt(&constant)) &&
-          constant.isSignedIntN(64) &&
-          !llvm::MulOverflow(constant.getSExtValue(), scale, product)) {
-        split(mul.getLhs(), product, result);
-        return;
+      for (auto [factor, rest] : {std::pair(mul.getRhs(), mul.getLhs()),
+                                  std::pair(mul.getLhs(), mul.getRhs())}) {
+        int64_t product;
+        if (matchPattern(factor, m_ConstantInt(&constant)) &&
+            constant.isSignedIntN(64) &&
+            !llvm::MulOverflow(constant.getSExtValue(), scale, product)) {
+          split(rest, product, result);
+          return;
+        }
       }
+    }
+    auto shift = value.getDefiningOp<arith::ShLIOp>();
+    int64_t product;
+    if (shift && matchPattern(shift.getRhs(), m_ConstantInt(&constant)) &&
+        constant.ult(62) &&
+        !llvm::MulOverflow(int64_t(1) << constant.getZExtValue(), scale,
+                           product)) {
+      split(shift.getLhs(), product, result);
+      return;
+    }
+    // Between index and i64 nothing is lost.
+    if (auto cast = value.getDefiningOp();
+        isa_and_present<arith::IndexCastOp, arith::IndexCastUIOp>(cast) &&
+        (cast->getOperand(0).getType().isIndex() ||
+         cast->getOperand(0).getType().isInteger(64))) {
+      split(cast->getOperand(0), scale, result);
+      return;
     }
   }
   auto &terms = uniformity.isUniform(value) ? result.uniform : result.lane;
@@ -167,91 +175,413 @@ IndexSplit AddressFormAnalysis::split(Value index) {
   return result;
 }
 
-AddressFacts AddressFormAnalysis::getFacts(const GlobalAccess &access) {
-  auto type = cast<MemRefType>(access.memref.getType());
-  AddressFacts facts{AddressForm::global, -1, "", {}, {}};
-  for (Value index : access.indices)
-    facts.indices.push_back(split(index));
+//===----------------------------------------------------------------------===//
+// Views
+//===----------------------------------------------------------------------===//
 
-  auto [strides, offset] = type.getStridesAndOffset();
-  int64_t elementBytes = type.getElementType().isIndex()
-                             ? 8
-                             : (type.getElementTypeBitWidth() + 7) / 8;
+std::optional<Interval> AddressFormAnalysis::getBounds(OpFoldResult value) {
+  if (auto constant = getConstantIntValue(value))
+    return Interval{*constant, *constant};
+  auto dynamic = dyn_cast<Value>(value);
+  return dynamic ? getBounds(dynamic) : std::nullopt;
+}
 
-  // The lane part L, in bytes, and with the uniform part added the total.
-  std::optional<Interval> lanePart = Interval{0, 0};
-  std::optional<Interval> total;
+/// The dimension of the source of a subview that dimension `dim` of its result
+/// is.
+static unsigned getSourceDim(memref::SubViewOp view, unsigned dim) {
+  llvm::SmallBitVector dropped = view.getDroppedDims();
+  for (unsigned i = 0; i < dropped.size(); ++i)
+    if (!dropped.test(i) && dim-- == 0)
+      return i;
+  return 0;
+}
+
+/// Bounds of a stride in elements.
+std::optional<Interval> AddressFormAnalysis::getStride(Value memref,
+                                                       unsigned dim) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  if (!ShapedType::isDynamic(strides[dim]))
+    return Interval{strides[dim], strides[dim]};
+  Operation *op = memref.getDefiningOp();
+  if (isa_and_present<memref::CastOp, memref::MemorySpaceCastOp,
+                      amdgpu::FatRawBufferCastOp>(op))
+    return getStride(op->getOperand(0), dim);
+  if (auto view = dyn_cast_if_present<memref::ReinterpretCastOp>(op))
+    return getBounds(view.getMixedStrides()[dim]);
+  if (auto view = dyn_cast_if_present<memref::SubViewOp>(op)) {
+    unsigned sourceDim = getSourceDim(view, dim);
+    auto stride = getStride(view.getSource(), sourceDim);
+    auto step = getBounds(view.getMixedStrides()[sourceDim]);
+    if (stride && step)
+      return addProduct({0, 0}, *stride, *step);
+  }
+  return std::nullopt;
+}
+
+/// Bounds of the offset of a view from the pointer that it holds, in elements.
+std::optional<Interval> AddressFormAnalysis::getViewOffset(Value memref) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  if (!type || failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
   if (!ShapedType::isDynamic(offset))
-    total = addScaled({0, 0}, {offset, offset}, elementBytes);
-  std::string missingLane,
-      missingTotal = total ? "" : "the offset of the view is dynamic";
-  for (size_t dim = 0; dim < facts.indices.size(); ++dim) {
+    return Interval{offset, offset};
+  Operation *op = memref.getDefiningOp();
+  if (isa_and_present<memref::CastOp, memref::MemorySpaceCastOp,
+                      memref::CollapseShapeOp, memref::ExpandShapeOp,
+                      amdgpu::FatRawBufferCastOp>(op))
+    return getViewOffset(op->getOperand(0));
+  if (auto view = dyn_cast_if_present<memref::ReinterpretCastOp>(op))
+    return getBounds(view.getMixedOffsets()[0]);
+  if (auto view = dyn_cast_if_present<memref::SubViewOp>(op)) {
+    std::optional<Interval> sum = getViewOffset(view.getSource());
+    for (auto [dim, first] : llvm::enumerate(view.getMixedOffsets())) {
+      auto bounds = getBounds(first);
+      auto stride = getStride(view.getSource(), dim);
+      sum = sum && bounds && stride ? addProduct(*sum, *bounds, *stride)
+                                    : std::nullopt;
+    }
+    return sum;
+  }
+  return std::nullopt;
+}
+
+Operation *mlir::pa::getResourceCast(Value memref) {
+  while (Operation *op = memref.getDefiningOp()) {
+    if (isa<amdgpu::FatRawBufferCastOp>(op))
+      return op;
+    auto view = dyn_cast<ViewLikeOpInterface>(op);
+    if (!view)
+      return nullptr;
+    memref = view.getViewSource();
+  }
+  return nullptr;
+}
+
+/// The argument that `memref` views some part of, or null.
+static BlockArgument getViewedArgument(Value memref) {
+  while (auto view = memref.getDefiningOp<ViewLikeOpInterface>())
+    memref = view.getViewSource();
+  return getSameShapeArgument(memref);
+}
+
+std::optional<int64_t> AddressFormAnalysis::getResourceBytes(Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto elementBytes = getElementBytes(type.getElementType());
+  SmallVector<int64_t> strides;
+  int64_t offset, elements = type.getRank() == 0 ? 1 : 0, bytes;
+  if (!elementBytes || failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  bool isStatic = type.hasStaticShape() &&
+                  llvm::none_of(strides, ShapedType::isDynamic);
+  for (int64_t dim = 0; dim < type.getRank() && isStatic; ++dim) {
+    int64_t extent;
+    if (llvm::MulOverflow(type.getDimSize(dim), strides[dim], extent))
+      return std::nullopt;
+    elements = std::max(elements, extent);
+  }
+  if (isStatic)
+    return llvm::MulOverflow(elements, *elementBytes, bytes)
+               ? std::nullopt
+               : std::optional(bytes);
+  // A part of the argument reaches no further than the argument, but its
+  // outermost stride may.
+  BlockArgument arg = getSameShapeArgument(memref);
+  return arg ? getArgInt(arg, PADialect::kMaxBytesAttrName) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Decision
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A sum of bounded products, or what was missing of it.
+struct Part {
+  std::optional<Interval> sum = Interval{0, 0};
+  std::string missing, hint;
+
+  void add(std::optional<Interval> bounds, std::optional<Interval> stride,
+           unsigned dim, StringRef which) {
+    if (!sum)
+      return;
+    std::string number = std::to_string(dim);
+    std::optional<Interval> next;
+    if (bounds && stride)
+      next = addProduct(*sum, *bounds, *stride);
+    if (!next && !bounds) {
+      missing = "no bound for " + which.str() + "index " + number;
+      hint = dim == 0 ? "pa.assume on index 0, or pa.max_rows, pa.max_pages or "
+                        "pa.max_bytes on the argument, would bound it"
+                      : "pa.assume on index " + number +
+                            ", or pa.max_bytes on the argument, would bound it";
+    } else if (!next && !stride) {
+      missing = "stride " + number + " is dynamic";
+      hint = "a static stride, or pa.max_bytes on the argument, would bound it";
+    } else if (!next) {
+      missing = "the bound of index " + number + " overflows 64 bits";
+      hint = "smaller bounds from pa.assume would help";
+    }
+    sum = next;
+  }
+  void fail(const Twine &why) {
+    if (sum)
+      missing = why.str();
+    sum = std::nullopt;
+  }
+};
+} // namespace
+
+/// The offset from the pointer of the memref, and what of it differs between
+/// lanes, in bytes.
+struct AddressFormAnalysis::Parts {
+  Part total, lane;
+};
+
+bool AddressFormAnalysis::fits(const std::optional<Interval> &part,
+                               const GlobalAccess &access) const {
+  return part && part->min >= 0 &&
+         part->max <= maxOffsetBytes - std::min(maxOffsetBytes, access.bytes) &&
+         access.bytes <= maxOffsetBytes;
+}
+
+AddressFormAnalysis::Parts
+AddressFormAnalysis::getParts(const GlobalAccess &access, AddressFacts &facts) {
+  Parts parts;
+  auto type = cast<MemRefType>(access.memref.getType());
+  int64_t elementBytes = getElementBytes(type.getElementType()).value_or(0);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  std::string unknown;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    unknown = "the layout has no strides";
+  else if (strides.size() != facts.indices.size())
+    unknown = "there are not as many indices as dimensions";
+  else if (!access.isExtentKnown)
+    unknown = "the permutation of the dimensions is not followed";
+  if (!unknown.empty()) {
+    parts.total.fail(unknown);
+    parts.lane.fail(unknown);
+    return parts;
+  }
+
+  auto toBytes = [&](std::optional<Interval> elements) {
+    return elements ? addScaled({0, 0}, *elements, elementBytes) : std::nullopt;
+  };
+  // `amdgpu.raw_buffer_*` puts the offset of the view into the base.
+  if (access.method != GlobalAccess::Method::rawBuffer) {
+    parts.total.sum = toBytes(getViewOffset(access.memref));
+    if (!parts.total.sum) {
+      parts.total.missing = "the offset of the view is dynamic";
+      parts.total.hint =
+          "bounds of the offsets of its subviews, or a static offset, would "
+          "bound it";
+    }
+  }
+  std::optional<int64_t> rows;
+  if (!access.isMasked)
+    rows = getMaxRows(access.memref);
+  unsigned rank = strides.size();
+  for (unsigned dim = 0; dim < rank; ++dim) {
     const IndexSplit &index = facts.indices[dim];
-    auto name = [&] { return "index " + std::to_string(dim); };
-    int64_t stride = strides[dim], byteStride = 0;
-    bool isStatic = !ShapedType::isDynamic(stride) &&
-                    !llvm::MulOverflow(stride, elementBytes, byteStride);
+    std::optional<Interval> stride = toBytes(getStride(access.memref, dim));
     std::optional<Interval> lane = getBounds(index.lane);
     if (lane)
       lane = addScaled(*lane, {index.constant, index.constant}, 1);
+    if (dim + 1 == rank && access.indexVector && lane) {
+      auto bounds = getBounds(access.indexVector);
+      lane = bounds ? addScaled(*lane, *bounds, 1) : std::nullopt;
+    }
     facts.laneBounds.push_back(lane.value_or(Interval{0, 0}));
-    bool hasLanePart = !index.lane.empty() || index.constant != 0;
 
-    if (hasLanePart && lanePart) {
-      if (!lane)
-        missingLane = "no bound for the lane part of " + name();
-      else if (!isStatic)
-        missingLane = "stride " + std::to_string(dim) + " is dynamic";
-      lanePart = missingLane.empty() ? addScaled(*lanePart, *lane, byteStride)
-                                     : std::nullopt;
-      if (!lanePart && missingLane.empty())
-        missingLane = "the bound of " + name() + " overflows 64 bits";
+    std::optional<Interval> whole = getBounds(index.uniform);
+    if (whole && lane)
+      whole = addScaled(*whole, *lane, 1);
+    else
+      whole = std::nullopt;
+    if (dim == 0 && rows) {
+      Interval promised{0, std::max<int64_t>(*rows - 1, 0)};
+      if (whole)
+        promised = {std::max(promised.min, whole->min),
+                    std::min(promised.max, whole->max)};
+      whole = promised;
     }
-    if (!total)
-      continue;
-    std::optional<Interval> uniform = getBounds(index.uniform);
-    bool isZero = index.uniform.empty() && !hasLanePart;
-    if (isZero)
-      continue;
-    if (!isStatic)
-      missingTotal = "stride " + std::to_string(dim) + " is dynamic";
-    else if (!uniform || !lane)
-      missingTotal = "no bound for " + name();
-    if (!missingTotal.empty()) {
-      total = std::nullopt;
-      continue;
+    bool hasLanePart = !index.lane.empty() || index.constant != 0 ||
+                       (access.indexVector && dim + 1 == rank);
+    if (hasLanePart)
+      parts.lane.add(lane, stride, dim, "the lane part of ");
+    if (hasLanePart || !index.uniform.empty())
+      parts.total.add(whole, stride, dim, "");
+    // What is accessed along outer dimensions, too.
+    unsigned firstExtent = rank - 1 - std::min<unsigned>(
+                                          rank - 1, access.extents.size());
+    if (dim + 1 < rank && dim >= firstExtent) {
+      int64_t extent =
+          access.extents[access.extents.size() - (rank - 1 - dim)];
+      Interval further{0, std::max<int64_t>(extent - 1, 0)};
+      parts.lane.add(further, stride, dim, "");
+      parts.total.add(further, stride, dim, "");
     }
-    total = addScaled(*total, *uniform, byteStride);
-    if (total)
-      total = addScaled(*total, *lane, byteStride);
-    if (!total)
-      missingTotal = "the bound of " + name() + " overflows 64 bits";
   }
+  auto addElements = [&](std::optional<Interval> elements) {
+    auto bytes = toBytes(elements);
+    if (!bytes)
+      return parts.total.fail("no bound for the scalar offset");
+    parts.total.add(bytes, Interval{1, 1}, 0, "");
+  };
+  addElements(Interval{access.indexOffset, access.indexOffset});
+  if (access.sgprOffset)
+    addElements(getBounds(access.sgprOffset));
 
-  auto fits = [&](std::optional<Interval> part) {
-    return part && part->min >= 0 && part->max <= maxOffsetBytes - access.bytes;
+  // The caller's word for the extent holds for every access inside it.
+  bool isForward = getSameShapeArgument(access.memref) ||
+                   llvm::all_of(strides, [](int64_t stride) {
+                     return !ShapedType::isDynamic(stride) && stride >= 0;
+                   });
+  if (!fits(parts.total.sum, access) && !access.isMasked && isForward)
+    if (BlockArgument arg = getViewedArgument(access.memref))
+      if (auto bytes = getArgInt(arg, PADialect::kMaxBytesAttrName))
+        parts.total.sum =
+            Interval{0, std::max<int64_t>(*bytes - access.bytes, 0)};
+  return parts;
+}
+
+static std::string toString(Interval part) {
+  return std::to_string(part.min) + " to " + std::to_string(part.max);
+}
+
+static std::string toString(const Part &part, StringRef name, int64_t limit) {
+  return part.sum ? (name + " is ").str() + toString(*part.sum) + ", limit " +
+                        std::to_string(limit)
+                  : part.missing;
+}
+
+bool mlir::pa::canLeaveResource(const GlobalAccess &access) {
+  auto isRankOne = [](Type type) {
+    auto vector = dyn_cast<VectorType>(type);
+    return !vector || (vector.getRank() == 1 && !vector.isScalable());
   };
-  auto range = [&](Interval part) {
-    return std::to_string(part.min) + " to " + std::to_string(part.max);
-  };
-  if (fits(total)) {
+  Operation *op = access.op;
+  if (!isa<memref::LoadOp, memref::StoreOp, vector::LoadOp, vector::StoreOp,
+           amdgpu::RawBufferLoadOp, amdgpu::RawBufferStoreOp,
+           amdgpu::RawBufferAtomicFaddOp, amdgpu::RawBufferAtomicFmaxOp,
+           amdgpu::RawBufferAtomicSmaxOp, amdgpu::RawBufferAtomicUminOp>(op))
+    return false;
+  // An atomic op of memref takes an element.
+  if (access.kind == GlobalAccess::Kind::atomic &&
+      isa<VectorType>(op->getOperand(0).getType()))
+    return false;
+  auto type = cast<MemRefType>(access.memref.getType());
+  if (!type.getElementType().isIntOrIndexOrFloat())
+    return false;
+  Type value = access.kind == GlobalAccess::Kind::load
+                   ? op->getResult(0).getType()
+                   : op->getOperand(0).getType();
+  return isRankOne(value) && (access.memory == MemoryKind::global ||
+                              getResourceCast(access.memref));
+}
+
+/// An access that is behind a buffer resource of the program, or makes one.
+void AddressFormAnalysis::decideResource(const GlobalAccess &access,
+                                         const Parts &parts,
+                                         AddressFacts &facts) {
+  std::string wider;
+  if (!fits(parts.total.sum, access)) {
+    wider = toString(parts.total, "offset", maxOffsetBytes);
+    facts.hint = parts.total.hint;
+  } else if (access.method == GlobalAccess::Method::rawBuffer &&
+             access.memory == MemoryKind::global) {
+    auto bytes = getResourceBytes(access.memref);
+    if (!bytes || *bytes > maxResourceBytes)
+      wider = bytes ? "the resource would have " + std::to_string(*bytes) +
+                          " bytes, limit " + std::to_string(maxResourceBytes)
+                    : "the size of the resource is not known";
+    facts.hint = "pa.max_bytes on the argument, or a static shape, would bound "
+                 "it";
+  } else if (access.method == GlobalAccess::Method::rawBuffer) {
+    wider = "it makes a resource out of a resource";
+  }
+  if (wider.empty()) {
     facts.form = AddressForm::narrow;
-    facts.maxOffset = total->max + access.bytes;
-    facts.reason = "offset is " + range(*total);
-    return facts;
+    facts.maxOffset = parts.total.sum->max + access.bytes;
+    facts.reason = "offset is " + toString(*parts.total.sum);
+    facts.hint.clear();
+    return;
   }
-  std::string wider = !total ? missingTotal
-                             : "offset is " + range(*total) + ", limit " +
-                                   std::to_string(maxOffsetBytes);
-  if (facts.isUniform() || fits(lanePart)) {
+  facts.reason = "not narrow: " + wider;
+  if (!canLeaveResource(access))
+    facts.error = "has a 32-bit offset that is not proven to fit and no 64-bit "
+                  "form: " +
+                  wider;
+}
+
+/// An access by a 64-bit pointer.
+void AddressFormAnalysis::decideMemref(const GlobalAccess &access,
+                                       const Parts &parts,
+                                       AddressFacts &facts) {
+  if (!access.canUseBuffer || !facts.isUniformBase) {
+    facts.reason = access.canUseBuffer
+                       ? "not narrow: the view differs between lanes"
+                       : "not narrow: " +
+                             access.op->getName().getStringRef().str() +
+                             " keeps its 64-bit address";
+    if (access.canUseBuffer)
+      facts.hint = "indices that differ between lanes, instead of a view, "
+                   "would let the lanes share a resource";
+    return;
+  }
+  const Part &total = parts.total, &lane = parts.lane;
+  if (fits(total.sum, access)) {
+    facts.form = AddressForm::narrow;
+    facts.maxOffset = total.sum->max + access.bytes;
+    facts.reason = "offset is " + toString(*total.sum);
+    return;
+  }
+  facts.hint = total.hint;
+  std::string wider = toString(total, "offset", maxOffsetBytes);
+  bool isLaneSmall = fits(lane.sum, access);
+  facts.isConstantInBase = !isLaneSmall && facts.isUniform() &&
+                           access.extents.empty() &&
+                           fits(Interval{0, 0}, access);
+  if (isLaneSmall || facts.isConstantInBase) {
     facts.form = AddressForm::rebase;
-    facts.maxOffset = (facts.isUniform() ? 0 : lanePart->max) + access.bytes;
+    facts.maxOffset = (isLaneSmall ? lane.sum->max : 0) + access.bytes;
     facts.reason = "not narrow: " + wider;
-    return facts;
+    return;
   }
   facts.reason = "not narrow: " + wider + "; not rebase: " +
-                 (!lanePart ? missingLane
-                            : "lane part is " + range(*lanePart) + ", limit " +
-                                  std::to_string(maxOffsetBytes));
+                 toString(lane, "lane part", maxOffsetBytes);
+  if (!lane.hint.empty())
+    facts.hint = lane.hint;
+}
+
+AddressFacts AddressFormAnalysis::getFacts(const GlobalAccess &access) {
+  AddressFacts facts;
+  for (Value index : access.indices)
+    facts.indices.push_back(split(index));
+  facts.isUniformBase = uniformity.isUniform(access.memref);
+  if (access.method == GlobalAccess::Method::tensorDma) {
+    facts.form = AddressForm::rebase;
+    facts.maxOffset = access.bytes;
+    facts.reason = "the wave has one 64-bit base";
+    if (!facts.isUniform())
+      facts.error =
+          "address must be the same in all lanes of a wave, found " +
+          std::string(facts.isUniformBase ? "an index" : "a memref") +
+          " that is not proven to be; pa.assume uniform states it";
+    else if (access.memory == MemoryKind::buffer)
+      facts.error = "address must be a 64-bit one, found a buffer resource";
+    return facts;
+  }
+  Parts parts = getParts(access, facts);
+  if (access.method == GlobalAccess::Method::rawBuffer ||
+      access.memory == MemoryKind::buffer)
+    decideResource(access, parts, facts);
+  else
+    decideMemref(access, parts, facts);
   return facts;
 }

@@ -8,36 +8,103 @@
 
 #include "PagedAttn/Analysis/Uniformity.h"
 #include "PagedAttn/Dialect/PA.h"
+#include "PagedAttn/Target/TargetInfo.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::pa;
 
+/// The greatest wave of any chip that the code may be for.
+static int64_t getWaveSize(Operation *op) {
+  for (Operation *parent = op; parent; parent = parent->getParentOp())
+    if (auto target =
+            parent->getAttrOfType<TargetAttr>(PADialect::kTargetAttrName))
+      if (const TargetInfo *info = TargetInfo::lookup(target.getChip()))
+        return info->waveSize;
+  int64_t size = 1;
+  for (StringRef chip : TargetInfo::allChips())
+    size = std::max(size, TargetInfo::lookup(chip)->waveSize);
+  return size;
+}
+
+/// `value` without casts between integers that keep equal values equal.
+static Value stripCasts(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
+             arith::ExtUIOp, arith::TruncIOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// The number of the wave: `gpu.thread_id x` divided by a multiple of the wave
+/// size, where waves follow each other along x.
+static bool isWaveId(Operation *op) {
+  if (!isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp, arith::ShRUIOp,
+           arith::ShRSIOp>(op))
+    return false;
+  APInt divisor;
+  auto id = stripCasts(op->getOperand(0)).getDefiningOp<gpu::ThreadIdOp>();
+  if (!id || id.getDimension() != gpu::Dimension::x ||
+      !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) ||
+      !divisor.isSignedIntN(64) || divisor.getSExtValue() <= 0)
+    return false;
+  int64_t step = divisor.getSExtValue();
+  if (isa<arith::ShRUIOp, arith::ShRSIOp>(op)) {
+    if (step > 31)
+      return false;
+    step = int64_t(1) << step;
+  }
+  int64_t wave = getWaveSize(op);
+  auto func = op->getParentOfType<gpu::GPUFuncOp>();
+  if (step % wave != 0 || !func)
+    return false;
+  auto size = func.getKnownBlockSize();
+  return size && size->size() == 3 &&
+         ((*size)[0] % wave == 0 || ((*size)[1] == 1 && (*size)[2] == 1));
+}
+
 /// Results that are uniform whatever the operands are.
 static bool isAlwaysUniform(Operation *op) {
   if (auto assume = dyn_cast<AssumeOp>(op))
     return assume.getUniform();
-  return op->hasTrait<OpTrait::ConstantLike>() ||
+  return op->hasTrait<OpTrait::ConstantLike>() || isWaveId(op) ||
          isa<gpu::BlockIdOp, gpu::BlockDimOp, gpu::GridDimOp, gpu::SubgroupIdOp,
              gpu::NumSubgroupsOp, gpu::SubgroupSizeOp, gpu::SubgroupBroadcastOp,
-             ROCDL::BallotOp, ROCDL::ReadfirstlaneOp, ROCDL::ReadlaneOp,
-             memref::GetGlobalOp>(op);
+             gpu::DynamicSharedMemoryOp, ROCDL::BallotOp,
+             ROCDL::ReadfirstlaneOp, ROCDL::ReadlaneOp, ROCDL::BlockIdXOp,
+             ROCDL::BlockIdYOp, ROCDL::BlockIdZOp, memref::GetGlobalOp>(op);
 }
 
-/// Ops whose results follow from their operands alone: the same in all lanes
-/// where the operands are. A read is one, as memory that lanes share holds one
-/// value at one address.
+/// Ops whose results follow from their operands alone, the same in all lanes
+/// where the operands are. Ops that look at other lanes or at the lane's number
+/// are in no dialect of this list, or not memory effect free.
 static bool isUniformIfOperandsAre(Operation *op) {
-  if (isa<gpu::ThreadIdOp, gpu::LaneIdOp, gpu::GlobalIdOp, ROCDL::MbcntLoOp,
-          ROCDL::MbcntHiOp>(op))
-    return false;
-  return isMemoryEffectFree(op) || hasSingleEffect<MemoryEffects::Read>(op) ||
-         isa<memref::LoadOp, vector::LoadOp>(op);
+  if (isa<memref::LoadOp, vector::LoadOp, vector::MaskedLoadOp,
+          vector::TransferReadOp, vector::GatherOp, amdgpu::RawBufferLoadOp>(
+          op))
+    // Memory that lanes share holds one value at one address, and the active
+    // lanes read it at once. Where lanes leave a loop of basic blocks one by
+    // one, the value that each keeps is of its own last round.
+    return op->getParentRegion()->hasOneBlock();
+  if (isa<gpu::ShuffleOp, memref::DimOp, UnrealizedConversionCastOp, AssumeOp,
+          amdgpu::FatRawBufferCastOp>(op))
+    return true;
+  return isMemoryEffectFree(op) && op->getNumRegions() == 0 &&
+         isa_and_present<arith::ArithDialect, math::MathDialect,
+                         index::IndexDialect, memref::MemRefDialect,
+                         vector::VectorDialect, affine::AffineDialect>(
+             op->getDialect());
 }
 
 UniformityAnalysis::UniformityAnalysis(Operation *root) {
@@ -48,91 +115,118 @@ UniformityAnalysis::UniformityAnalysis(Operation *root) {
   }
 }
 
-bool UniformityAnalysis::visit(Operation *op) {
-  auto allUniform = [&](ValueRange values) {
-    return llvm::all_of(values, [&](Value v) { return isUniform(v); });
-  };
-  bool changed = false;
-  auto markAll = [&](ValueRange values) {
-    for (Value value : values)
-      changed |= mark(value);
-  };
-
-  if (isa<FunctionOpInterface>(op) || isAlwaysUniform(op))
+/// A kernel's arguments are the same for the whole grid; those of a function
+/// that kernels call lie in vector registers.
+bool UniformityAnalysis::visitFunction(FunctionOpInterface func) {
+  if (func.isExternal())
     return false;
+  bool changed = false;
+  auto gpuFunc = dyn_cast<gpu::GPUFuncOp>(*func);
+  bool isKernel = gpuFunc && gpuFunc.isKernel();
+  unsigned count = func.getNumArguments();
+  for (unsigned i = 0; i < count && !isKernel; ++i)
+    if (!func.getArgAttr(i, PADialect::kUniformAttrName))
+      changed |= mark(func.getArgument(i));
+  // Each lane has private memory of its own.
+  if (gpuFunc)
+    changed |= markAll(gpuFunc.getPrivateAttributions());
+  for (Block &block : llvm::drop_begin(func.getFunctionBody()))
+    changed |= markAll(block.getArguments());
+  return changed;
+}
 
-  if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
-    // Lanes that leave a loop at different times see different last values, and
-    // those inside see the same iteration.
-    SmallVector<Value> bounds;
-    for (auto range : {loop.getLoopLowerBounds(), loop.getLoopUpperBounds(),
-                       loop.getLoopSteps()})
-      if (range)
-        for (OpFoldResult bound : *range)
-          if (auto value = dyn_cast<Value>(bound))
-            bounds.push_back(value);
-    // What else a loop may hand to its regions is not known here: scf.while has
-    // a second region, scf.forall may deal its iterations out to lanes.
-    if (!isa<scf::ForOp>(op)) {
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          markAll(block.getArguments());
-      markAll(op->getResults());
+bool UniformityAnalysis::visitFor(Operation *op) {
+  // Lanes that leave a loop at different times see different last values, and
+  // those inside see the same iteration.
+  auto loop = cast<scf::ForOp>(op);
+  bool changed = false;
+  bool isUniformLoop = areUniform(
+      {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+  if (!isUniformLoop)
+    changed |= mark(loop.getInductionVar());
+  for (auto [arg, init, yielded, result] :
+       llvm::zip(loop.getRegionIterArgs(), loop.getInits(),
+                 loop.getYieldedValues(), loop.getResults())) {
+    if (!isUniform(init) || !isUniform(yielded))
+      changed |= mark(arg);
+    if (!isUniformLoop || !isUniform(arg))
+      changed |= mark(result);
+  }
+  return changed;
+}
+
+bool UniformityAnalysis::visitWhile(Operation *op) {
+  auto loop = cast<scf::WhileOp>(op);
+  bool changed = false;
+  for (auto [arg, init, yielded] :
+       llvm::zip(loop.getBeforeArguments(), loop.getInits(),
+                 loop.getYieldOp()->getOperands()))
+    if (!isUniform(init) || !isUniform(yielded))
+      changed |= mark(arg);
+  scf::ConditionOp condition = loop.getConditionOp();
+  bool isUniformLoop = isUniform(condition.getCondition());
+  for (auto [handed, arg, result] :
+       llvm::zip(condition.getArgs(), loop.getAfterArguments(),
+                 loop.getResults())) {
+    if (!isUniform(handed))
+      changed |= mark(arg);
+    if (!isUniformLoop || !isUniform(handed))
+      changed |= mark(result);
+  }
+  return changed;
+}
+
+/// The value of a result depends on the way taken.
+bool UniformityAnalysis::visitBranch(Operation *op) {
+  bool changed = false;
+  bool isUniformWay = areUniform(op->getOperands());
+  SmallVector<bool> resultIsUniform(op->getNumResults(), isUniformWay);
+  for (Region &region : op->getRegions())
+    for (Block &block : region) {
+      changed |= markAll(block.getArguments());
+      // Blocks branch to each other in ways that are not looked at.
+      if (block.empty() || !region.hasOneBlock()) {
+        resultIsUniform.assign(op->getNumResults(), false);
+        continue;
+      }
+      for (auto [i, value] :
+           llvm::enumerate(block.getTerminator()->getOperands()))
+        if (i < resultIsUniform.size() && !isUniform(value))
+          resultIsUniform[i] = false;
+    }
+  for (auto [result, isSame] : llvm::zip(op->getResults(), resultIsUniform))
+    if (!isSame)
+      changed |= mark(result);
+  return changed;
+}
+
+bool UniformityAnalysis::visit(Operation *op) {
+  if (auto func = dyn_cast<FunctionOpInterface>(op))
+    return visitFunction(func);
+  if (isAlwaysUniform(op))
+    return false;
+  if (isa<scf::ForOp>(op))
+    return visitFor(op);
+  if (isa<scf::WhileOp>(op))
+    return visitWhile(op);
+  // Other loops may deal their iterations out to lanes.
+  if (!isa<LoopLikeOpInterface>(op)) {
+    if (isa<scf::IfOp, scf::IndexSwitchOp, scf::ExecuteRegionOp>(op))
+      return visitBranch(op);
+    // Unstructured control flow joins values in block arguments.
+    if (auto branch = dyn_cast<BranchOpInterface>(op)) {
+      bool changed = false;
+      for (Block *successor : op->getSuccessors())
+        changed |= markAll(successor->getArguments());
       return changed;
     }
-    auto ivs = loop.getLoopInductionVars();
-    bool isUniformLoop = allUniform(bounds);
-    if (ivs && !isUniformLoop)
-      markAll(*ivs);
-    auto inits = loop.getInits();
-    auto args = loop.getRegionIterArgs();
-    auto yielded = loop.getYieldedValues();
-    for (auto [i, arg] : llvm::enumerate(args)) {
-      bool isSame = i < inits.size() && i < yielded.size() &&
-                    isUniform(inits[i]) && isUniform(yielded[i]);
-      if (!isSame)
-        changed |= mark(arg);
-    }
-    for (auto [i, result] : llvm::enumerate(op->getResults()))
-      if (!isUniformLoop || i >= args.size() || !isUniform(args[i]))
-        changed |= mark(result);
-    return changed;
+    if (isUniformIfOperandsAre(op) && areUniform(op->getOperands()))
+      return false;
   }
-
-  if (auto branch = dyn_cast<RegionBranchOpInterface>(op)) {
-    // The value of a result depends on the way taken.
-    bool isUniformWay = allUniform(op->getOperands());
-    SmallVector<bool> resultIsUniform(op->getNumResults(), isUniformWay);
-    for (Region &region : op->getRegions())
-      for (Block &block : region) {
-        if (block.getNumArguments() > 0)
-          markAll(block.getArguments());
-        if (block.empty())
-          continue;
-        for (auto [i, value] :
-             llvm::enumerate(block.getTerminator()->getOperands()))
-          if (i < resultIsUniform.size() && !isUniform(value))
-            resultIsUniform[i] = false;
-      }
-    for (auto [result, isSame] : llvm::zip(op->getResults(), resultIsUniform))
-      if (!isSame)
-        changed |= mark(result);
-    return changed;
-  }
-
-  // Unstructured control flow joins values in block arguments.
-  if (auto branch = dyn_cast<BranchOpInterface>(op)) {
-    for (unsigned i = 0, e = op->getNumSuccessors(); i < e; ++i)
-      markAll(op->getSuccessor(i)->getArguments());
-    return changed;
-  }
-
-  // Other regions are bodies of ops that are not known here.
+  // Regions are bodies of ops that are not known here.
+  bool changed = markAll(op->getResults());
   for (Region &region : op->getRegions())
-    if (!isa<ModuleOp, gpu::GPUModuleOp>(op))
-      for (Block &block : region)
-        markAll(block.getArguments());
-  if (!isUniformIfOperandsAre(op) || !allUniform(op->getOperands()))
-    markAll(op->getResults());
+    for (Block &block : region)
+      changed |= markAll(block.getArguments());
   return changed;
 }

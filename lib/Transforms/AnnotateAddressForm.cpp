@@ -34,8 +34,13 @@ struct AnnotatePass : public pa::impl::PAAnnotateAddressFormBase<AnnotatePass> {
       return signalPassFailure();
     }
     bool hasFailed = false;
-    getOperation()->walk(
-        [&](gpu::GPUFuncOp func) { hasFailed |= failed(annotate(func)); });
+    getOperation()->walk([&](gpu::LaunchOp launch) {
+      launch.emitOpError() << "must be outlined before its addresses are "
+                              "examined; run gpu-kernel-outlining first";
+      hasFailed = true;
+    });
+    for (FunctionOpInterface func : getDeviceFunctions(getOperation()))
+      hasFailed |= failed(annotate(func));
     if (hasFailed)
       signalPassFailure();
   }
@@ -52,46 +57,88 @@ struct AnnotatePass : public pa::impl::PAAnnotateAddressFormBase<AnnotatePass> {
            << "'";
   }
 
-  LogicalResult annotate(gpu::GPUFuncOp func) {
+  LogicalResult annotate(FunctionOpInterface func) {
     AddressFormAnalysis analysis(func, maxOffsetBytes);
     WalkResult result = func.walk([&](Operation *op) {
-      std::optional<GlobalAccess> access = GlobalAccess::get(op);
-      if (!access)
-        return WalkResult::advance();
-      AddressFacts facts = analysis.getFacts(*access);
-      if (required && facts.form > *required) {
-        op->emitOpError() << "address form must be "
-                          << stringifyAddressForm(*required) << ", found "
-                          << stringifyAddressForm(facts.form) << ": "
-                          << facts.reason;
+      std::string unhandled = GlobalAccess::getUnhandledReason(op);
+      if (!unhandled.empty()) {
+        op->emitOpError() << unhandled;
         return WalkResult::interrupt();
       }
-      if (forced && facts.form != *forced) {
-        facts.reason = ("forced from " + stringifyAddressForm(facts.form) +
-                        ": " + facts.reason)
-                           .str();
-        // What narrow pretends, its bound being unknown: one resource of the
-        // greatest size that signed offsets reach.
-        if (*forced == AddressForm::narrow)
-          facts.maxOffset = std::numeric_limits<int32_t>::max() - 1;
-        else if (*forced == AddressForm::global)
-          facts.maxOffset = -1;
-        else if (facts.form == AddressForm::global) {
-          op->emitOpError() << "cannot be forced to rebase: " << facts.reason;
-          return WalkResult::interrupt();
-        }
-        facts.form = *forced;
-      }
-      op->setAttr(PADialect::kAddressAttrName,
-                  AddressAttr::get(op->getContext(), facts.form,
-                                   facts.maxOffset, facts.reason));
-      if (remarks)
-        op->emitRemark() << "address form " << stringifyAddressForm(facts.form)
-                         << ", max_offset " << facts.maxOffset << ", "
-                         << facts.reason;
-      return WalkResult::advance();
+      std::optional<GlobalAccess> access = GlobalAccess::get(op);
+      return !access || succeeded(annotate(*access, analysis))
+                 ? WalkResult::advance()
+                 : WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());
+  }
+
+  LogicalResult annotate(const GlobalAccess &access,
+                         AddressFormAnalysis &analysis) {
+    Operation *op = access.op;
+    // What was rewritten by an annotation keeps it, as a record; and a 64-bit
+    // address is right whoever asked for it.
+    auto before = op->getAttrOfType<AddressAttr>(PADialect::kAddressAttrName);
+    if (before && (access.memory == MemoryKind::buffer ||
+                   before.getForm() == AddressForm::global))
+      return success();
+    AddressFacts facts = analysis.getFacts(access);
+    if (!facts.error.empty())
+      return op->emitOpError() << facts.error;
+    if (required && facts.form > *required) {
+      InFlightDiagnostic error = op->emitOpError()
+                                 << "address form must be "
+                                 << stringifyAddressForm(*required)
+                                 << ", found "
+                                 << stringifyAddressForm(facts.form) << ": "
+                                 << facts.reason;
+      if (!facts.hint.empty())
+        error.attachNote() << facts.hint;
+      return error;
+    }
+    if (forced && facts.form != *forced && failed(forceForm(access, facts)))
+      return failure();
+    op->setAttr(PADialect::kAddressAttrName,
+                AddressAttr::get(op->getContext(), facts.form, facts.maxOffset,
+                                 facts.reason));
+    if (remarks) {
+      InFlightDiagnostic remark =
+          op->emitRemark() << "address form "
+                           << stringifyAddressForm(facts.form)
+                           << ", max_offset " << facts.maxOffset << ", "
+                           << facts.reason;
+      if (!facts.hint.empty())
+        remark << "; " << facts.hint;
+    }
+    return success();
+  }
+
+  LogicalResult forceForm(const GlobalAccess &access, AddressFacts &facts) {
+    bool hasChoice = access.canUseBuffer && access.memory == MemoryKind::global;
+    bool canForce = *forced == AddressForm::narrow ? hasChoice
+                    : *forced == AddressForm::rebase
+                        ? hasChoice && facts.form != AddressForm::global
+                        : hasChoice || canLeaveResource(access);
+    if (access.method == GlobalAccess::Method::tensorDma ||
+        (!hasChoice && facts.form == AddressForm::global))
+      return success();
+    std::string reason =
+        ("forced from " + stringifyAddressForm(facts.form) + ": " +
+         facts.reason)
+            .str();
+    if (!canForce)
+      return access.op->emitOpError()
+             << "cannot be forced to " << stringifyAddressForm(*forced) << ": "
+             << reason;
+    facts.reason = reason;
+    // What narrow pretends, its bound being unknown: one resource of the
+    // greatest size that signed offsets reach.
+    if (*forced == AddressForm::narrow)
+      facts.maxOffset = std::numeric_limits<int32_t>::max() - 1;
+    else if (*forced == AddressForm::global)
+      facts.maxOffset = -1;
+    facts.form = *forced;
+    return success();
   }
 
   std::optional<AddressForm> required, forced;

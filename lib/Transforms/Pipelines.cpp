@@ -39,6 +39,9 @@ void mlir::pa::buildLowerToGpuPipeline(OpPassManager &pm,
   pm.addPass(createPAWidenAddresses({options.maxOffsetBytes}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  // Forced forms are there to show what goes wrong without a proof.
+  if (options.force.empty())
+    pm.addPass(createPAVerifyAddresses({options.maxOffsetBytes}));
 }
 
 void mlir::pa::buildLowerToRocdlPipeline(OpPassManager &pm,

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LeaveResource.h"
 #include "PagedAttn/Analysis/AddressForm.h"
 #include "PagedAttn/Transforms/Passes.h"
-#include "TileOps.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/SymbolTable.h"
@@ -36,20 +36,19 @@ using Group = SmallVector<AnnotatedAccess *>;
 
 class FunctionRewriter {
 public:
-  FunctionRewriter(gpu::GPUFuncOp func, int64_t maxOffsetBytes)
+  FunctionRewriter(FunctionOpInterface func, int64_t maxOffsetBytes)
       : func(func), analysis(func, maxOffsetBytes), b(func.getContext()) {}
 
-  LogicalResult run();
+  void run();
 
 private:
   void rewriteNarrow(Group &group);
-  LogicalResult rewriteRebase(Group &group);
+  void rewriteRebase(Group &group);
+  void clampResources();
   Value castToBuffer(Location loc, Value memref, int64_t validBytes);
-  Value emitUniform(Location loc, const IndexSplit &index);
-  Value emitLane(Location loc, const IndexSplit &index);
   void retarget(Operation *op, Value buffer, ValueRange indices);
 
-  gpu::GPUFuncOp func;
+  FunctionOpInterface func;
   AddressFormAnalysis analysis;
   OpBuilder b;
 };
@@ -65,6 +64,20 @@ Value FunctionRewriter::castToBuffer(Location loc, Value memref,
   return amdgpu::FatRawBufferCastOp::create(
       b, loc, memref, bytes, /*cacheSwizzleStride=*/Value(),
       /*boundsCheck=*/true, /*resetOffset=*/true);
+}
+
+/// Size of the resource that `group` shares. The hardware checks whole dwords,
+/// so that a tail of bytes needs room for one; a form that is forced keeps the
+/// size that it pretends.
+static int64_t getResourceSize(const Group &group) {
+  int64_t bytes = 0;
+  for (AnnotatedAccess *access : group) {
+    int64_t reach = access->form.getMaxOffset();
+    if (access->facts.form <= access->form.getForm())
+      reach = llvm::alignTo(reach, 4);
+    bytes = std::max(bytes, reach);
+  }
+  return bytes;
 }
 
 static Value emitTerms(OpBuilder &b, Location loc,
@@ -88,13 +101,6 @@ static Value emitTerms(OpBuilder &b, Location loc,
              : b.createOrFold<arith::AddIOp>(loc, sum, index(constant));
 }
 
-Value FunctionRewriter::emitUniform(Location loc, const IndexSplit &index) {
-  return emitTerms(b, loc, index.uniform, 0);
-}
-Value FunctionRewriter::emitLane(Location loc, const IndexSplit &index) {
-  return emitTerms(b, loc, index.lane, index.constant);
-}
-
 /// Makes the access use `buffer` at `indices`.
 void FunctionRewriter::retarget(Operation *op, Value buffer,
                                 ValueRange indices) {
@@ -110,21 +116,21 @@ void FunctionRewriter::retarget(Operation *op, Value buffer,
   } else if (auto store = dyn_cast<vector::StoreOp>(op)) {
     store.getBaseMutable().assign(buffer);
     store.getIndicesMutable().assign(indices);
+  } else if (auto copy = dyn_cast<amdgpu::GatherToLDSOp>(op)) {
+    copy.getSrcMutable().assign(buffer);
+    copy.getSrcIndicesMutable().assign(indices);
   }
 }
 
 void FunctionRewriter::rewriteNarrow(Group &group) {
   Value memref = group.front()->access.memref;
-  int64_t validBytes = 0;
-  for (AnnotatedAccess *access : group)
-    validBytes = std::max(validBytes, access->form.getMaxOffset());
   b.setInsertionPointAfterValue(memref);
-  Value buffer = castToBuffer(memref.getLoc(), memref, validBytes);
+  Value buffer = castToBuffer(memref.getLoc(), memref, getResourceSize(group));
   for (AnnotatedAccess *access : group)
     retarget(access->access.op, buffer, access->access.indices);
 }
 
-LogicalResult FunctionRewriter::rewriteRebase(Group &group) {
+void FunctionRewriter::rewriteRebase(Group &group) {
   AnnotatedAccess *first = group.front();
   Operation *op = first->access.op;
   Location loc = op->getLoc();
@@ -145,33 +151,35 @@ LogicalResult FunctionRewriter::rewriteRebase(Group &group) {
     for (AnnotatedAccess *access : group) {
       int64_t last =
           dim == type.getRank() - 1 ? vectorLength(access->access.op) - 1 : 0;
-      size = std::max(size, access->facts.laneBounds[dim].max + last + 1);
+      int64_t first = access->facts.isConstantInBase
+                          ? 0
+                          : access->facts.laneBounds[dim].max;
+      size = std::max(size, first + last + 1);
     }
     // A bound may be looser than the type, where a mask keeps lanes inside.
     if (!type.isDynamicDim(dim))
       size = std::min(size, type.getDimSize(dim));
     const IndexSplit &index = first->facts.indices[dim];
+    int64_t constant = first->facts.isConstantInBase ? index.constant : 0;
     if (index.uniform.empty())
-      offsets.push_back(b.getIndexAttr(0));
+      offsets.push_back(b.getIndexAttr(constant));
     else
-      offsets.push_back(emitUniform(loc, index));
+      offsets.push_back(emitTerms(b, loc, index.uniform, constant));
     sizes.push_back(b.getIndexAttr(size));
     steps.push_back(b.getIndexAttr(1));
   }
-  int64_t validBytes = 0;
-  for (AnnotatedAccess *access : group)
-    validBytes = std::max(validBytes, access->form.getMaxOffset());
   Value view = memref::SubViewOp::create(b, loc, first->access.memref, offsets,
                                          sizes, steps);
-  Value buffer = castToBuffer(loc, view, validBytes);
+  Value buffer = castToBuffer(loc, view, getResourceSize(group));
   for (AnnotatedAccess *access : group) {
     b.setInsertionPoint(access->access.op);
     SmallVector<Value> indices;
     for (const IndexSplit &index : access->facts.indices)
-      indices.push_back(emitLane(access->access.op->getLoc(), index));
+      indices.push_back(
+          emitTerms(b, access->access.op->getLoc(), index.lane,
+                    access->facts.isConstantInBase ? 0 : index.constant));
     retarget(access->access.op, buffer, indices);
   }
-  return success();
 }
 
 /// Whether two accesses can use one resource.
@@ -183,30 +191,55 @@ static bool canShare(const AnnotatedAccess &x, const AnnotatedAccess &y) {
     return true;
   if (x.access.op->getBlock() != y.access.op->getBlock())
     return false;
+  if (x.facts.isConstantInBase != y.facts.isConstantInBase)
+    return false;
   for (auto [a, b] : llvm::zip(x.facts.indices, y.facts.indices))
-    if (a.uniform != b.uniform)
+    if (a.uniform != b.uniform ||
+        (x.facts.isConstantInBase && a.constant != b.constant))
       return false;
   return true;
 }
 
-LogicalResult FunctionRewriter::run() {
+/// The size of a resource of the program is never cut to the bits that its
+/// field has. What lies beyond has no proof and has left the resource.
+void FunctionRewriter::clampResources() {
+  int64_t limit = analysis.getMaxResourceBytes();
+  func.walk([&](amdgpu::FatRawBufferCastOp cast) {
+    std::optional<int64_t> bytes;
+    if (Value valid = cast.getValidBytes()) {
+      auto bounds = analysis.getBounds(valid);
+      if (bounds && bounds->min >= 0)
+        bytes = bounds->max;
+    } else {
+      bytes = analysis.getResourceBytes(cast.getSource());
+    }
+    if (!bytes || *bytes > limit)
+      clampResource(b, cast, limit / 4 * 4);
+  });
+}
+
+void FunctionRewriter::run() {
   std::vector<AnnotatedAccess> accesses;
   func.walk([&](Operation *op) {
     auto form = op->getAttrOfType<AddressAttr>(PADialect::kAddressAttrName);
-    if (!form)
-      return;
     std::optional<GlobalAccess> access = GlobalAccess::get(op);
-    // Rewritten before: the annotation stays as a record.
-    if (!access)
-      return;
-    accesses.push_back({*access, analysis.getFacts(*access), form});
+    if (form && access)
+      accesses.push_back({*access, analysis.getFacts(*access), form});
   });
   SmallVector<Group> groups;
+  SmallVector<AnnotatedAccess *> leaving;
   for (AnnotatedAccess &access : accesses) {
+    bool isGlobalForm = access.form.getForm() == AddressForm::global;
+    if (access.access.method == GlobalAccess::Method::rawBuffer ||
+        access.access.memory == MemoryKind::buffer) {
+      if (isGlobalForm && canLeaveResource(access.access))
+        leaving.push_back(&access);
+      continue;
+    }
     // A 64-bit address in each lane, or one for the wave in scalar registers:
     // both are what an ordinary access becomes.
-    if (access.form.getForm() == AddressForm::global ||
-        (access.facts.isUniform() && !access.access.isStore))
+    if (isGlobalForm || !access.access.canUseBuffer ||
+        (access.facts.isUniform() && !access.access.isStore()))
       continue;
     auto group = llvm::find_if(groups, [&](const Group &candidate) {
       return canShare(*candidate.front(), access);
@@ -216,13 +249,16 @@ LogicalResult FunctionRewriter::run() {
     else
       group->push_back(&access);
   }
+  // With the size that the program gave the resource.
+  for (AnnotatedAccess *access : leaving)
+    leaveResource(b, access->access);
+  clampResources();
   for (Group &group : groups) {
     if (group.front()->form.getForm() == AddressForm::narrow)
       rewriteNarrow(group);
-    else if (failed(rewriteRebase(group)))
-      return failure();
+    else
+      rewriteRebase(group);
   }
-  return success();
 }
 
 /// The kernel argument behind a view, or nothing.
@@ -233,19 +269,6 @@ static std::optional<unsigned> getArgument(Value memref) {
   if (!arg || !isa<gpu::GPUFuncOp>(arg.getOwner()->getParentOp()))
     return std::nullopt;
   return arg.getArgNumber();
-}
-
-/// The memref that an access uses.
-static Value getAccessedMemref(Operation *op) {
-  if (auto load = dyn_cast<memref::LoadOp>(op))
-    return load.getMemref();
-  if (auto load = dyn_cast<vector::LoadOp>(op))
-    return load.getBase();
-  if (auto store = dyn_cast<memref::StoreOp>(op))
-    return store.getMemref();
-  if (auto store = dyn_cast<vector::StoreOp>(op))
-    return store.getBase();
-  return {};
 }
 
 namespace {
@@ -270,17 +293,16 @@ static LogicalResult recordForms(gpu::GPUFuncOp func) {
   SmallVector<AccessRecord> records;
   func.walk([&](Operation *op) {
     auto form = op->getAttrOfType<AddressAttr>(PADialect::kAddressAttrName);
-    Value memref = form ? getAccessedMemref(op) : Value();
-    if (!memref)
+    std::optional<GlobalAccess> access = GlobalAccess::get(op);
+    if (!form || !access)
       return;
     StringRef argName;
-    std::optional<unsigned> arg = getArgument(memref);
+    std::optional<unsigned> arg = getArgument(access->memref);
     if (arg && args && *arg < args.size())
       if (auto name =
               cast<DictionaryAttr>(args[*arg]).getAs<StringAttr>("name"))
         argName = name;
-    StringRef kind =
-        isa<memref::StoreOp, vector::StoreOp>(op) ? "store" : "load";
+    StringRef kind = access->getKindName();
     auto *record = llvm::find_if(records, [&](const AccessRecord &r) {
       return r.arg == argName && r.kind == kind &&
              r.first.getForm() == form.getForm();
@@ -323,11 +345,10 @@ struct WidenPass : public pa::impl::PAWidenAddressesBase<WidenPass> {
   using PAWidenAddressesBase::PAWidenAddressesBase;
 
   void runOnOperation() override {
-    SmallVector<gpu::GPUFuncOp> funcs;
-    getOperation()->walk([&](gpu::GPUFuncOp func) { funcs.push_back(func); });
-    for (gpu::GPUFuncOp func : funcs) {
-      if (failed(FunctionRewriter(func, maxOffsetBytes).run()) ||
-          failed(recordForms(func)))
+    for (FunctionOpInterface func : getDeviceFunctions(getOperation())) {
+      FunctionRewriter(func, maxOffsetBytes).run();
+      auto kernel = dyn_cast<gpu::GPUFuncOp>(*func);
+      if (kernel && failed(recordForms(kernel)))
         return signalPassFailure();
     }
   }

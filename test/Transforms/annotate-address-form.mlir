@@ -6,7 +6,9 @@
 // RUN: pa-opt %s --pa-annotate-address-form=remarks 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // REQUIRE: error: 'memref.load' op address form must be narrow, found rebase: not narrow:
+// REQUIRE: note: pa.assume on index 0, or pa.max_rows, pa.max_pages or pa.max_bytes on the argument, would bound it
 // REMARK: remark: address form narrow, max_offset 1024, offset is 0 to 1020
+// REMARK: remark: address form global, max_offset -1, not narrow: stride 0 is dynamic; not rebase: stride 0 is dynamic; a static stride, or pa.max_bytes on the argument, would bound it
 
 gpu.module @m {
   // 256 lanes of 4 bytes.
@@ -45,6 +47,21 @@ gpu.module @m {
     %bad = pa.assume %id {min = 0 : i64, max = 2143 : i64} : index
     %a = memref.load %m[%good, %c0] : memref<?x1xi8, strided<[1002240, 1]>>
     %b = memref.load %m[%bad, %c0] : memref<?x1xi8, strided<[1002240, 1]>>
+    gpu.return
+  }
+
+  // A tensor copy has one 64-bit address, which no form changes: 31 strides of 160
+  // and a row of 128.
+  // CHECK-LABEL: gpu.func @dma
+  // CHECK: amdgpu.make_dma_base {{.*}}pa.address = #pa.address<rebase, max_offset = 5088, "a tensor copy has a 64-bit address">
+  // GLOBAL-LABEL: gpu.func @dma
+  // GLOBAL: pa.address = #pa.address<rebase, max_offset = 5088
+  gpu.func @dma(%m: memref<?x32x128xi8, strided<[5120, 160, 1]>>, %page: index, %rows: index)
+      workgroup(%lds: memref<4096xi8, #gpu.address_space<workgroup>>) kernel {
+    %c0 = arith.constant 0 : index
+    %base = amdgpu.make_dma_base %m[%page, %c0, %c0], %lds[%c0] : memref<?x32x128xi8, strided<[5120, 160, 1]>>, memref<4096xi8, #gpu.address_space<workgroup>> -> !amdgpu.tdm_base<i8>
+    %d = amdgpu.make_dma_descriptor %base globalSize [%rows, 128] globalStride [160, 1] sharedSize [32, 128] : !amdgpu.tdm_base<i8> -> !amdgpu.tdm_descriptor
+    amdgpu.tensor_load_to_lds %d : !amdgpu.tdm_descriptor
     gpu.return
   }
 

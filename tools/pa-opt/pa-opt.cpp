@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PagedAttn/InitAll.h"
+#include "TestPasses.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -17,6 +18,7 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
   mlir::pa::registerAll(registry);
+  mlir::pa::registerTestUniformityPass();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "PagedAttn optimizer driver\n", registry));
 }

@@ -16,25 +16,12 @@
 #ifndef PAGEDATTN_ANALYSIS_ADDRESSFORM_H
 #define PAGEDATTN_ANALYSIS_ADDRESSFORM_H
 
+#include "PagedAttn/Analysis/GlobalAccess.h"
 #include "PagedAttn/Analysis/Uniformity.h"
 #include "PagedAttn/Dialect/PA.h"
 #include "mlir/Analysis/DataFlowFramework.h"
 
 namespace mlir::pa {
-
-/// One load or store of global memory.
-struct GlobalAccess {
-  Operation *op;
-  Value memref;
-  ValueRange indices;
-  /// Bytes that a lane accesses.
-  int64_t bytes;
-  bool isStore;
-
-  /// `op` as an access, or nothing if it does not access global memory or is of
-  /// a kind that is not handled.
-  static std::optional<GlobalAccess> get(Operation *op);
-};
 
 /// A closed interval of signed 64-bit integers.
 struct Interval {
@@ -56,26 +43,37 @@ struct IndexSplit {
 
 /// What is known of the address of one access.
 struct AddressFacts {
-  AddressForm form;
+  AddressForm form = AddressForm::global;
   /// Greatest byte offset from the base that the form uses, the access
   /// included; -1 where unknown.
-  int64_t maxOffset;
+  int64_t maxOffset = -1;
   /// What decided, or what was missing.
   std::string reason;
+  /// What a caller could say to get a narrower form; may be empty.
+  std::string hint;
+  /// Not empty where no form is right and the access must be written
+  /// differently.
+  std::string error;
   /// One for each index.
   SmallVector<IndexSplit> indices;
   /// Bounds of the lane part of each index, the constant included; meaningful
   /// for the form `rebase`.
   SmallVector<Interval> laneBounds;
+  /// The memref is the same in all lanes.
+  bool isUniformBase = true;
+  /// The form `rebase` has the constants in the base, because they are all that
+  /// is left of the offset and are not small.
+  bool isConstantInBase = false;
 
   /// Every lane of a wave accesses the same address.
   bool isUniform() const {
-    return llvm::all_of(indices,
-                        [](const IndexSplit &i) { return i.lane.empty(); });
+    return isUniformBase && llvm::all_of(indices, [](const IndexSplit &i) {
+             return i.lane.empty();
+           });
   }
 };
 
-/// Answers for the accesses inside one operation. Nothing is changed by asking.
+/// Answers for the accesses inside one function. Nothing is changed by asking.
 class AddressFormAnalysis {
 public:
   /// `maxOffsetBytes` is the greatest offset that narrow and rebase may form,
@@ -87,15 +85,42 @@ public:
   /// Signed bounds of an integer or index value, nothing where unknown.
   std::optional<Interval> getBounds(Value value);
 
+  bool isUniform(Value value) const { return uniformity.isUniform(value); }
+
+  /// Bytes that the size field of a buffer resource around `memref` gets where
+  /// nothing else is said, or nothing where unknown.
+  std::optional<int64_t> getResourceBytes(Value memref);
+
+  /// Greatest value of the size field, over the chips that the code may be for.
+  int64_t getMaxResourceBytes() const { return maxResourceBytes; }
+
 private:
   IndexSplit split(Value index);
   void split(Value value, int64_t scale, IndexSplit &result);
   std::optional<Interval> getBounds(ArrayRef<IndexSplit::Term> terms);
+  std::optional<Interval> getBounds(OpFoldResult value);
+  std::optional<Interval> getStride(Value memref, unsigned dim);
+  std::optional<Interval> getViewOffset(Value memref);
+  struct Parts;
+  Parts getParts(const GlobalAccess &access, AddressFacts &facts);
+  void decideResource(const GlobalAccess &access, const Parts &parts,
+                      AddressFacts &facts);
+  void decideMemref(const GlobalAccess &access, const Parts &parts,
+                    AddressFacts &facts);
+  bool fits(const std::optional<Interval> &part,
+            const GlobalAccess &access) const;
 
-  int64_t maxOffsetBytes;
+  int64_t maxOffsetBytes, maxResourceBytes;
   UniformityAnalysis uniformity;
   DataFlowSolver solver;
 };
+
+/// The cast that made the buffer resource behind `memref`, or null.
+Operation *getResourceCast(Value memref);
+
+/// Whether `pa-widen-addresses` can give `access`, which uses a buffer resource
+/// of the program, a 64-bit address with an explicit range check instead.
+bool canLeaveResource(const GlobalAccess &access);
 
 } // namespace mlir::pa
 

@@ -37,6 +37,12 @@ def PA_Dialect : Dialect {
       message, and has a negative test that carries the label.
     * Strides are those of the memref type. They are never derived from a shape:
       a cache is often a view of a larger allocation.
+    * What a caller knows of a function's arguments are attributes on them:
+      `pa.max_rows` or `pa.max_pages`, the greatest extent of the leading
+      dimension of a memref; `pa.max_bytes`, the greatest number of bytes from
+      its first element to past its last, none of its strides being negative;
+      `pa.uniform`, the same value in all lanes of a wave. A wrong promise has no
+      defined result.
     * A file of tests names chips by their gfx number, not by a product name.
   }];
   let dependentDialects = [
@@ -45,11 +51,19 @@ def PA_Dialect : Dialect {
     "::mlir::vector::VectorDialect"
   ];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let extraClassDeclaration = [{
     /// Module attribute that names the chip, set by `pa-set-target`.
     static constexpr ::llvm::StringLiteral kTargetAttrName = "pa.target";
     /// Form of a global access, set by `pa-annotate-address-form`.
     static constexpr ::llvm::StringLiteral kAddressAttrName = "pa.address";
+    /// What a caller knows of an argument: greatest extent of the leading
+    /// dimension, greatest extent in bytes, and that all lanes have one value.
+    static constexpr ::llvm::StringLiteral kMaxRowsAttrName = "pa.max_rows";
+    static constexpr ::llvm::StringLiteral kMaxPagesAttrName = "pa.max_pages";
+    static constexpr ::llvm::StringLiteral kMaxBytesAttrName = "pa.max_bytes";
+    static constexpr ::llvm::StringLiteral kUniformAttrName = "pa.uniform";
     /// Dictionary on a kernel from which the manifest is made.
     static constexpr ::llvm::StringLiteral kKernelInfoAttrName = "pa.kernel";
 

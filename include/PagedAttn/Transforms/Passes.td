@@ -123,6 +123,19 @@ def PAAnnotateAddressForm
     is 2^31 - 1 although the offset of the hardware is unsigned: index arithmetic
     behind it is signed. Nothing but the attribute changes.
 
+    Every op that accesses global memory inside a function of a `gpu.module` is
+    annotated. Masked accesses, transfers, gathers, atomics and direct copies to
+    LDS by 64-bit pointers keep those and are `global`. `amdgpu.raw_buffer_*` and
+    accesses of a `fat_raw_buffer` are `narrow` if proven, else `global`, and an
+    error where that is not possible. The base of a tensor DMA must be the same
+    in all lanes. Any other op on global memory is an error, and a `gpu.launch`
+    that is not outlined. An access with the form `global` keeps it.
+
+    Known are the ranges of integers, static shapes and strides, the sizes of
+    grids and blocks where all launches in the module have constant ones,
+    `pa.assume`, and the attributes `pa.max_rows`, `pa.max_pages`, `pa.max_bytes`
+    and `pa.uniform` of function arguments.
+
     Example: with 4 MiB rows, `memref.store %v, %logits[%row, %column]` gets
     `{pa.address = #pa.address<rebase, max_offset = 256, "not narrow: ...">}`
     where the row and the first column of the wave are uniform.
@@ -173,7 +186,34 @@ def PAWidenAddresses : Pass<"pa-widen-addresses", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = [
     "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect",
-    "::mlir::memref::MemRefDialect"];
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
+def PAVerifyAddresses : Pass<"pa-verify-addresses", "::mlir::ModuleOp"> {
+  let summary = "prove that no 32-bit offset of the kernels can overflow";
+  let description = [{
+    Proves the final form of the kernels anew, without believing annotations. An
+    error is: an access of global memory that is not annotated or of a kind that
+    is not handled; an offset into a buffer resource that is not proven to be
+    below `max-offset-bytes`, or that passes the `max_offset` of its annotation;
+    the form `global` on an access that uses a resource; a resource whose size is
+    not proven to fit the bits that the chip has for it; the base of a tensor DMA
+    that may differ between lanes. Nothing is changed.
+
+    Example:
+
+    ```mlir
+    %r = amdgpu.fat_raw_buffer_cast %m : memref<1024x1048576xf32> to ...
+    ```
+
+    is an error on gfx950: a size of 4 GiB would be 0.
+  }];
+  let options = [
+    Option<"maxOffsetBytes", "max-offset-bytes", "int64_t", "2147483647",
+           "greatest offset, the size of the access included">
+  ];
+  let dependentDialects = ["::mlir::pa::PADialect"];
 }
 
 def PALowerWaveOps : Pass<"pa-lower-wave-ops", "::mlir::ModuleOp"> {
