@@ -164,10 +164,11 @@ def run_example(text: str, operands: dict, chip: str, folder: pathlib.Path) -> t
     printed = done.stdout.decode().split("data =")[1:]
     assert len(printed) == len(OUTPUTS)
     outputs = {}
-    for name, data in zip(OUTPUTS, printed):
-        words = re.findall(r"-?\d+", data.split("]", 1)[0])
+    for name, text in zip(OUTPUTS, printed):
+        words = re.findall(r"-?\d+", text.split("]", 1)[0])
         like = operands[name]
-        outputs[name] = np.array(words, np.int64).astype(np.int32).view(like.dtype).reshape(like.shape)
+        data = np.array(words, np.int64).astype(np.int32)
+        outputs[name] = data.view(like.dtype).reshape(like.shape)
     return outputs, [json.loads(line) for line in stats.read_text().splitlines()]
 
 
