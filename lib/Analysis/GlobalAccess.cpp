@@ -29,9 +29,8 @@ MemoryKind mlir::pa::getMemoryKind(Type type) {
   if (!space)
     return MemoryKind::global;
   if (auto gpuSpace = dyn_cast<gpu::AddressSpaceAttr>(space))
-    return gpuSpace.getValue() == gpu::AddressSpace::Global
-               ? MemoryKind::global
-               : MemoryKind::other;
+    return gpuSpace.getValue() == gpu::AddressSpace::Global ? MemoryKind::global
+                                                            : MemoryKind::other;
   if (isa<amdgpu::AddressSpaceAttr>(space))
     return MemoryKind::buffer;
   if (auto number = dyn_cast<IntegerAttr>(space)) {
@@ -45,8 +44,7 @@ MemoryKind mlir::pa::getMemoryKind(Type type) {
   return MemoryKind::other;
 }
 
-SmallVector<FunctionOpInterface>
-mlir::pa::getDeviceFunctions(Operation *root) {
+SmallVector<FunctionOpInterface> mlir::pa::getDeviceFunctions(Operation *root) {
   SmallVector<FunctionOpInterface> funcs;
   root->walk([&](FunctionOpInterface func) {
     if (!func.isExternal() && func->getParentOfType<gpu::GPUModuleOp>())
@@ -59,7 +57,8 @@ std::optional<int64_t> mlir::pa::getElementBytes(Type type) {
   if (type.isIndex())
     return 8;
   if (type.isIntOrFloat())
-    return llvm::PowerOf2Ceil(llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
+    return llvm::PowerOf2Ceil(
+        llvm::divideCeil(type.getIntOrFloatBitWidth(), 8));
   if (auto complex = dyn_cast<ComplexType>(type)) {
     auto part = getElementBytes(complex.getElementType());
     return part ? std::optional(2 * *part) : std::nullopt;
@@ -183,22 +182,21 @@ std::optional<GlobalAccess> GlobalAccess::get(Operation *op) {
             b.setRaw(o, o.getValue().getType(), store);
             return true;
           })
-          .Case<amdgpu::RawBufferAtomicCmpswapOp,
-                amdgpu::RawBufferAtomicFaddOp, amdgpu::RawBufferAtomicFmaxOp,
-                amdgpu::RawBufferAtomicSmaxOp, amdgpu::RawBufferAtomicUminOp>(
-              [&](auto o) {
-                b.setRaw(o, o.getValue().getType(), atomic);
-                return true;
-              })
+          .Case<amdgpu::RawBufferAtomicCmpswapOp, amdgpu::RawBufferAtomicFaddOp,
+                amdgpu::RawBufferAtomicFmaxOp, amdgpu::RawBufferAtomicSmaxOp,
+                amdgpu::RawBufferAtomicUminOp>([&](auto o) {
+            b.setRaw(o, o.getValue().getType(), atomic);
+            return true;
+          })
           .Case([&](amdgpu::GatherToLDSOp o) {
             b.set(o.getSrc(), o.getSrcIndices(), o.getTransferType());
             return true;
           })
           .Case<amdgpu::MakeDmaBaseOp, amdgpu::MakeGatherDmaBaseOp>(
               [&](auto o) {
-                b.set(o.getGlobal(), o.getGlobalIndices(),
-                      cast<MemRefType>(o.getGlobal().getType())
-                          .getElementType());
+                b.set(
+                    o.getGlobal(), o.getGlobalIndices(),
+                    cast<MemRefType>(o.getGlobal().getType()).getElementType());
                 b.access.method = Method::tensorDma;
                 return true;
               })
