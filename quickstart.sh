@@ -17,7 +17,7 @@ if (($# > 1)) || [[ ${1:-} == -* ]]; then
 fi
 output=${1:-$project_dir/out}
 
-install_packages "${build_packages[@]}" python3 python3-numpy
+install_packages "${build_packages[@]}"
 build release -DPAGEDATTN_BUILD_TESTS=OFF
 say "lowering the examples; code objects and manifests go to $output"
 "$project_dir/scripts/lower_examples.sh" "$project_dir/build/release/bin" "$output"

@@ -17,7 +17,8 @@ def main() -> None:
     print("chip     data             instructions  bytes  VGPRs  SGPRs  spills (VGPR, SGPR)  LDS")
     for chip in CHIPS:
         for data in ("random_values", "narrow_range", "all_equal", "ascending"):
-            case = Case(chip, k=k, lens=(columns,), data=data, row_slack=0)
+            case = Case(chip, k=k, lens=(columns,), data=data, row_slack=0,
+                        config=(8, 8, k + 4096, 1))
             operands, _ = make(case)
             folder, kernels = kernel_harness.compile_kernels(make_mlir(case), chip)
             stats = kernel_harness.run_all(kernels, folder, operands).stats

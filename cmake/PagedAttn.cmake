@@ -69,7 +69,8 @@ function(pa_add_module name)
   pa_compile_options(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
   set_property(GLOBAL APPEND PROPERTY PAGEDATTN_MODULES ${name})
-  install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS ${name} EXPORT PagedAttnTargets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
 function(pa_install_package)

@@ -7,9 +7,12 @@ project_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # Debian packages for building, and for the tests on top of it.
 build_packages=(
   clang-22 cmake liblld-22-dev libmlir-22-dev lld-22 llvm-22-dev mlir-22-tools
-  ninja-build
+  ninja-build pybind11-dev python3 python3-dev python3-numpy
 )
-test_packages=(libgtest-dev llvm-22-tools python3 python3-numpy python3-pytest)
+test_packages=(
+  libgtest-dev llvm-22-tools python3-pip python3-pytest python3-setuptools
+  python3-venv python3-wheel
+)
 
 say() {
   printf '==> %s\n' "$*"

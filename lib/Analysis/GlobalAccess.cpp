@@ -190,7 +190,7 @@ std::optional<GlobalAccess> GlobalAccess::get(Operation *op) {
           })
           .Case([&](amdgpu::GatherToLDSOp o) {
             b.set(o.getSrc(), o.getSrcIndices(), o.getTransferType());
-            return true;
+            return b.access.canUseBuffer = true;
           })
           .Case<amdgpu::MakeDmaBaseOp, amdgpu::MakeGatherDmaBaseOp>(
               [&](auto o) {

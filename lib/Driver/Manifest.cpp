@@ -125,14 +125,14 @@ json::Object mlir::pa::makeKernelEntry(gpu::KernelMetadataAttr kernel,
           {"operand", getString(size, "arg")}, {"dim", getInt(size, "dim")}};
   if (auto attrs = info.getAs<DictionaryAttr>("scalars"))
     for (NamedAttribute attr : attrs)
-      scalars[attr.getName().strref()] = getString(attrs, attr.getName());
+      scalars[attr.getName().str()] = getString(attrs, attr.getName());
   entry["sizes"] = std::move(sizes);
   entry["scalars"] = std::move(scalars);
 
   json::Object workspaces;
   if (auto attrs = info.getAs<DictionaryAttr>("workspaces"))
     for (NamedAttribute attr : attrs)
-      workspaces[attr.getName().strref()] = getStrings(attrs, attr.getName());
+      workspaces[attr.getName().str()] = getStrings(attrs, attr.getName());
   entry["workspaces"] = std::move(workspaces);
 
   json::Array accesses;

@@ -83,12 +83,20 @@ static Error outside(const GlobalMemory &Memory, uint64_t Address,
           .str());
 }
 
+static Error checkWritable(const Allocation &A) {
+  if (!A.ReadOnly)
+    return Error::success();
+  return createStringError(A.Name + " is mapped read-only");
+}
+
 Error Device::write(uint64_t Address, const void *Data, uint64_t Bytes) {
   if (Bytes == 0)
     return Error::success();
   Allocation *A = Memory->find(Address, Bytes);
   if (!A)
     return outside(*Memory, Address, Bytes);
+  if (Error E = checkWritable(*A))
+    return E;
   std::memcpy(A->Data + (Address - A->Base), Data, Bytes);
   A->markDefined(Address, Bytes);
   return Error::success();
@@ -113,6 +121,8 @@ Error Device::copy(uint64_t To, uint64_t From, uint64_t Bytes) {
     return outside(*Memory, To, Bytes);
   if (!B)
     return outside(*Memory, From, Bytes);
+  if (Error E = checkWritable(*A))
+    return E;
   std::memmove(A->Data + (To - A->Base), B->Data + (From - B->Base), Bytes);
   if (B->isDefined(From, Bytes)) {
     A->markDefined(To, Bytes);
@@ -140,6 +150,8 @@ Error Device::fill(uint64_t Address, uint64_t Pattern, unsigned PatternBytes,
   Allocation *A = Memory->find(Address, Bytes);
   if (!A)
     return outside(*Memory, Address, Bytes);
+  if (Error E = checkWritable(*A))
+    return E;
   // Memory of the host program is not ours to remap.
   fillPattern(A->Data + (Address - A->Base), Bytes, Pattern, PatternBytes,
               /*MayRemap=*/!A->HostOwned);
@@ -147,8 +159,9 @@ Error Device::fill(uint64_t Address, uint64_t Pattern, unsigned PatternBytes,
   return Error::success();
 }
 
-Error Device::mapHost(void *Data, uint64_t Bytes) {
-  auto A = Memory->mapHost(Data, Bytes);
+Error Device::mapHost(void *Data, uint64_t Bytes, bool Writable,
+                      StringRef Name) {
+  auto A = Memory->mapHost(Data, Bytes, Writable, Name);
   return A ? Error::success() : A.takeError();
 }
 

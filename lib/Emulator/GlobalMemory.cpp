@@ -124,7 +124,8 @@ Expected<Allocation *> GlobalMemory::allocate(uint64_t Bytes, Contents Initial,
   return Result;
 }
 
-Expected<Allocation *> GlobalMemory::mapHost(void *Data, uint64_t Bytes) {
+Expected<Allocation *> GlobalMemory::mapHost(void *Data, uint64_t Bytes,
+                                             bool Writable, StringRef Name) {
   uint64_t Base = reinterpret_cast<uintptr_t>(Data);
   std::lock_guard<std::mutex> Hold(Lock);
   auto After = Allocations.lower_bound(Base);
@@ -146,7 +147,8 @@ Expected<Allocation *> GlobalMemory::mapHost(void *Data, uint64_t Bytes) {
     return createStringError("cannot reserve host memory for the shadow");
   A->Defined = true;
   A->HostOwned = true;
-  A->Name = "host memory";
+  A->ReadOnly = !Writable;
+  A->Name = Name.str();
   Allocation *Result = A.get();
   Allocations.emplace(Base, std::move(A));
   return Result;
@@ -226,6 +228,20 @@ static Allocation *locate(Wave &W, int Lane, uint64_t Address, unsigned Bytes,
   return A;
 }
 
+/// As locate, for memory to be changed.
+static Allocation *locateWritable(Wave &W, int Lane, uint64_t Address,
+                                  unsigned Bytes, const char *What) {
+  Allocation *A = locate(W, Lane, Address, Bytes, What);
+  if (!A || !A->ReadOnly)
+    return A;
+  W.fatal(ReportKind::InvalidAccess,
+          formatv("{0} of {1} bytes at offset {2} of {3}, which is read-only",
+                  What, Bytes, Address - A->Base, A->Name)
+              .str(),
+          Lane, Address, Bytes);
+  return nullptr;
+}
+
 bool loadGlobal(Wave &W, const Instruction &I, int Lane, uint64_t Address,
                 void *To, unsigned Bytes) {
   Allocation *A = locate(W, Lane, Address, Bytes, "load");
@@ -252,7 +268,7 @@ bool loadGlobal(Wave &W, const Instruction &I, int Lane, uint64_t Address,
 
 bool storeGlobal(Wave &W, const Instruction &I, int Lane, uint64_t Address,
                  const void *From, unsigned Bytes) {
-  Allocation *A = locate(W, Lane, Address, Bytes, "store");
+  Allocation *A = locateWritable(W, Lane, Address, Bytes, "store");
   if (!A)
     return false;
   std::memcpy(A->Data + (Address - A->Base), From, Bytes);
@@ -263,7 +279,7 @@ bool storeGlobal(Wave &W, const Instruction &I, int Lane, uint64_t Address,
 
 uint8_t *atomicGlobal(Wave &W, const Instruction &I, int Lane, uint64_t Address,
                       unsigned Bytes) {
-  Allocation *A = locate(W, Lane, Address, Bytes, "atomic");
+  Allocation *A = locateWritable(W, Lane, Address, Bytes, "atomic");
   if (!A)
     return nullptr;
   if (Address & (Bytes - 1)) {

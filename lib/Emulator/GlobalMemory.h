@@ -23,7 +23,8 @@ struct Allocation {
   uint8_t *Shadow = nullptr;
   bool Defined = false; ///< all bytes defined from the start
   bool HostOwned = false;
-  bool Code = false; ///< part of a code object
+  bool Code = false;     ///< part of a code object
+  bool ReadOnly = false; ///< stores are invalid accesses
   std::string Name;
 
   bool contains(uint64_t Address, uint64_t Bytes) const {
@@ -45,7 +46,8 @@ public:
 
   llvm::Expected<Allocation *> allocate(uint64_t Bytes, Contents Initial,
                                         llvm::StringRef Name);
-  llvm::Expected<Allocation *> mapHost(void *Data, uint64_t Bytes);
+  llvm::Expected<Allocation *> mapHost(void *Data, uint64_t Bytes,
+                                       bool Writable, llvm::StringRef Name);
   /// Base must be the start of an allocation.
   llvm::Error release(uint64_t Base, bool Host);
 

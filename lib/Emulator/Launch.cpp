@@ -166,6 +166,12 @@ public:
       Epochs = std::max(Epochs, W->Epoch + 1);
     Context.Lds.EpochBase += Epochs;
     Context.Lds.reset(L.LdsBytes);
+    // Hardware leaves in LDS what the workgroup before had there.
+    if (L.Options->Seed)
+      for (uint32_t I = 0; I != L.LdsBytes; ++I)
+        Context.Lds.data()[I] =
+            uint8_t((I + 1) * (2 * L.Options->Seed + 1) * 0x9e3779b97f4a7c15u >>
+                    56);
     const size_t Row = size_t(L.Chip->WaveSize) * 4;
     size_t Used = L.K->Vgprs ? L.K->Vgprs : L.Chip->Vgprs;
     for (auto &W : Group.Waves) {
@@ -281,6 +287,8 @@ Expected<LaunchResult> Device::launch(const Kernel &K, Dim3 Grid, Dim3 Block,
       if (I >= Total)
         break;
       W.run(permute(I, Total, Options.Seed));
+      if (Options.Finished)
+        Options.Finished->fetch_add(1, std::memory_order_relaxed);
     }
   };
   std::vector<std::thread> Pool;

@@ -18,6 +18,8 @@ StringRef pagedattn::emu::statusName(Status Code) {
     return "unknown-instruction";
   case Status::NoProgress:
     return "no-progress";
+  case Status::Cancelled:
+    return "cancelled";
   }
   return "unknown";
 }

@@ -27,14 +27,23 @@ public:
   /// Occurrences at a pc that a thread counted beyond its examples.
   void count(ReportKind Kind, uint64_t ElfPc, uint64_t N);
 
-  /// A fatal report was added: every workgroup stops at its next slice.
-  bool stopped() const { return Stopped.load(std::memory_order_relaxed); }
+  /// A fatal report was added, or the caller has cancelled: every workgroup
+  /// stops at its next slice.
+  bool stopped() const {
+    return Stopped.load(std::memory_order_relaxed) || cancelled();
+  }
 
   std::vector<ReportGroup> take();
-  Status status() const { return Code; }
+  Status status() const {
+    return Code == Status::Ok && cancelled() ? Status::Cancelled : Code;
+  }
   const std::string &message() const { return Message; }
 
 private:
+  bool cancelled() const {
+    return Options.Cancel && Options.Cancel->load(std::memory_order_relaxed);
+  }
+
   const Kernel &TheKernel;
   const LaunchOptions &Options;
   std::mutex Lock;

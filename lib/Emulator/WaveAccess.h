@@ -112,7 +112,7 @@ template <Piece P>
 bool storeWave(Wave &W, const Operand &Src, const LaneAddresses &A) {
   constexpr unsigned Bytes = bytesOf(P), Dwords = dwordsOf(P);
   Allocation *Where = oneAllocation(W, A, Bytes);
-  if (!Where)
+  if (!Where || Where->ReadOnly)
     return false;
   const uint64_t Exec = W.exec();
   const unsigned Lanes = W.Lanes;

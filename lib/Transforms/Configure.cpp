@@ -58,12 +58,18 @@ static LogicalResult verifyHandConfig(PagedLogitsOp op,
            << "D must be a multiple of " << mma.k << " for "
            << stringifyMmaId(config.getMma()) << ", found " << op.getHeadDim();
   LogitsShape shape(op, mma, target);
+  const int64_t keyLdsBytes = shape.getKeyLdsBytes(config.getWaves());
+  const int64_t ldsLeft = target.ldsBytes - keyLdsBytes;
   if (config.getQuery() == QueryPlace::lds &&
-      shape.getQueryLdsBytes() > target.ldsBytes)
-    return op.emitOpError()
-           << "queries and weights need " << shape.getQueryLdsBytes()
-           << " bytes of LDS, " << target.getName() << " has "
-           << target.ldsBytes << "; use query = memory";
+      shape.getQueryLdsBytes() > ldsLeft) {
+    InFlightDiagnostic error =
+        op.emitOpError() << "queries and weights need "
+                         << shape.getQueryLdsBytes() << " bytes of LDS, "
+                         << target.getName() << " has " << target.ldsBytes;
+    if (keyLdsBytes > 0)
+      error << " of which the keys take " << keyLdsBytes;
+    return error << "; use query = memory";
+  }
   if (config.getQuery() == QueryPlace::registers &&
       shape.getQueryRegisters() > target.maxVgprs / 2)
     return op.emitOpError()
@@ -94,39 +100,55 @@ static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
            << stringifyKeyFormat(op.getFormat())
            << " and D = " << op.getHeadDim();
   LogitsShape shape(op, getMmaInfo(*mmaId), target);
+  auto fitsLds = [&](int64_t waves) {
+    return shape.getKeyLdsBytes(waves) + shape.getQueryLdsBytes() <=
+           target.ldsBytes;
+  };
+  constexpr int64_t kWaves = 4;
+  int64_t waves = kWaves;
   QueryPlace place = QueryPlace::registers;
-  if (shape.getQueryRegisters() > kMaxQueryRegisters)
-    place = shape.getQueryLdsBytes() <= target.ldsBytes ? QueryPlace::lds
-                                                        : QueryPlace::memory;
+  if (shape.getQueryRegisters() > kMaxQueryRegisters) {
+    // Where keys have LDS too, fewer waves leave the queries more.
+    while (waves > 1 && !fitsLds(waves))
+      waves /= 2;
+    place = fitsLds(waves) ? QueryPlace::lds : QueryPlace::memory;
+    if (place == QueryPlace::memory)
+      waves = kWaves;
+  }
   int64_t tile = std::max<int64_t>(16, op.getPageSize());
   int64_t chunk = (kDefaultChunk + tile - 1) / tile * tile;
   // One sequence alone has nobody to wait for.
   bool isAlone = cast<ShapedType>(op.getQ().getType()).getDimSize(0) == 1;
   op.setConfigAttr(LogitsConfigAttr::get(
-      op.getContext(), *mmaId, chunk, /*waves=*/4, /*splits=*/0, place,
+      op.getContext(), *mmaId, chunk, waves, /*splits=*/0, place,
       isAlone ? LogitsSchedule::even : LogitsSchedule::ragged));
   return success();
 }
 
-/// Candidates that a workgroup keeps beside the k best: so many that dropping
-/// the others is rare.
-static int64_t getSpareCandidates(int64_t k) {
-  return std::max<int64_t>(4096, k);
+TopKSchedule::TopKSchedule(TopKOp op, const TargetInfo &target)
+    : context(op.getContext()), k(op.getK()), target(target),
+      numCus(getNumCus(op, target)), minShare(std::max<int64_t>(16384, 2 * k)) {
 }
 
-/// Workgroups for one row: as many as let few rows fill the chip, where each
-/// has enough columns to itself and the merge has less to read than they had. 1
-/// where the sizes are not known.
-static int64_t getSplits(TopKOp op, const TargetInfo &target) {
-  constexpr int64_t kMinShare = 16384, kMaxSplits = 256;
-  auto type = cast<ShapedType>(op.getValues().getType());
-  if (type.isDynamicDim(0) || type.isDynamicDim(1))
-    return 1;
-  const int64_t rows = std::max<int64_t>(type.getDimSize(0), 1);
-  const int64_t columns = type.getDimSize(1);
-  int64_t splits = std::min(getNumCus(op, target) / rows, kMaxSplits);
-  splits = std::min(splits, columns / std::max(kMinShare, 2 * op.getK()));
-  return std::max<int64_t>(splits, 1);
+TopKConfigAttr TopKSchedule::getWaveConfig() const {
+  constexpr int64_t kLoads = 2, kMinPerCu = 4;
+  auto config = TopKConfigAttr::get(context, /*waves=*/1, kLoads,
+                                    k + 256 * kLoads, /*splits=*/1);
+  TopKShape shape(k, config, target);
+  return kMinPerCu * shape.getLdsBytes() <= target.ldsBytes ? config
+                                                            : TopKConfigAttr();
+}
+
+TopKConfigAttr TopKSchedule::getGroupConfig(int64_t splits) const {
+  // So many beside the k best that dropping the others is rare.
+  int64_t candidates = k + std::max<int64_t>(4096, k);
+  auto make = [&] {
+    return TopKConfigAttr::get(context, /*waves=*/8, /*loads=*/8, candidates,
+                               splits);
+  };
+  while (TopKShape(k, make(), target).getLdsBytes() > target.ldsBytes)
+    candidates -= 256;
+  return make();
 }
 
 static LogicalResult configure(TopKOp op, const TargetInfo &target) {
@@ -140,15 +162,18 @@ static LogicalResult configure(TopKOp op, const TargetInfo &target) {
              << " has " << target.ldsBytes;
     return success();
   }
-  int64_t candidates = op.getK() + getSpareCandidates(op.getK());
-  const int64_t splits = getSplits(op, target);
-  auto make = [&] {
-    return TopKConfigAttr::get(op.getContext(), /*waves=*/8, /*loads=*/4,
-                               candidates, splits);
-  };
-  while (TopKShape(op.getK(), make(), target).getLdsBytes() > target.ldsBytes)
-    candidates -= 256;
-  op.setConfigAttr(make());
+  const TopKSchedule schedule(op, target);
+  auto type = cast<ShapedType>(op.getValues().getType());
+  if (!type.hasStaticShape()) {
+    op.setConfigAttr(schedule.getGroupConfig(/*splits=*/0));
+    return success();
+  }
+  const int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  if (schedule.isForWaves(rows, columns))
+    config = schedule.getWaveConfig();
+  if (!config)
+    config = schedule.getGroupConfig(schedule.getSplits(rows, columns));
+  op.setConfigAttr(config);
   return success();
 }
 

@@ -17,7 +17,8 @@ GemmKernel::GemmKernel(KernelBuilder &kernel, GroupedGemmOp op,
     : KernelBody(kernel, target), op(op), config(op.getConfigAttr()),
       mma(getMmaInfo(config.getMma())), shape(op, mma, target),
       rowBlocks(config.getTileM() / (kRows * config.getWavesM())),
-      tilesN(config.getTileN() / (mma.m * config.getWavesN())) {}
+      tilesN(config.getTileN() / (mma.m * config.getWavesN())),
+      stages(op, shape, config, target) {}
 
 /// First row of a group and the number of its rows, cut to the rows there are.
 std::pair<Value, Value> GemmKernel::emitGroupRows(Value number) {
@@ -116,7 +117,7 @@ void GemmKernel::emitTile(Value newGroup, Value firstRow, Value numRows,
   emitRows(base, left);
   emitColumns(columnTile);
   if (config.getStages() > 0)
-    copies = planCopies(base, left, columnTile);
+    planCopies(base, left, columnTile);
   emitOutput(emitProduct());
 }
 

@@ -40,6 +40,8 @@ private:
     /// The same chunk with the values of `values`.
     Chunk withValues(ValueRange values) const;
   };
+  static SmallVector<Value> flatten(ArrayRef<Chunk> chunks);
+  static SmallVector<Chunk> unflatten(ArrayRef<Chunk> like, ValueRange values);
   using Sums = SmallVector<Value>;
 
   // Which tile: GemmKernel.cpp.
@@ -76,26 +78,35 @@ private:
 
   /// One run of a block of 16 rows on its way from memory to LDS.
   struct Copy {
-    Value memref, stages;
+    const GemmStages::Operand *staged;
+    Value memref;
     SmallVector<Value> leading;
     Value rowOffset;
-    const GemmOperand *operand;
-    int64_t run;
-    bool isShuffled;
-    /// Number of the run in a stage, and whether the wave has the block at all;
-    /// null where every wave has.
-    Value piece, isMine;
+    /// Block of the tile, and whether the wave has it; null where every wave
+    /// has one.
+    Value block, isMine;
+    int64_t run = 0;
+  };
+  /// The wave's share of a tile that one tensor copy brings: where it begins,
+  /// and how many of its rows or blocks there are.
+  struct TensorCopy {
+    const GemmStages::Operand *staged;
+    Value memref;
+    SmallVector<Value> leading;
+    Value count;
   };
   void allocateStages();
-  SmallVector<Copy> planCopies(Value firstRow, Value rowsLeft,
-                               Value columnTile);
-  void emitStagedSteps(Sums &sums);
-  SmallVector<Value> startCopies(Value chunk, int64_t stage);
+  Value getStageByte(const GemmStages::Operand &staged, Value block,
+                     int64_t run, int64_t chunk, bool ofLane);
+  void planRuns(const GemmStages::Operand &staged,
+                function_ref<void(Copy &, Value)> locate);
+  void planCopies(Value firstRow, Value rowsLeft, Value columnTile);
+  void startTensorCopy(const TensorCopy &copy, Value step, int64_t stage);
+  SmallVector<Value> startCopies(Value step, int64_t stage);
   void finishCopies(ValueRange words, int64_t stage);
   void waitForStage();
   void readStage(Chunk &chunk, int64_t stage, int64_t inStage);
-  bool copiesDirectly() const;
-  int64_t getStagePieces() const;
+  void emitStagedSteps(Sums &sums);
 
   // Loads: GemmLoads.cpp.
   Chunk loadChunk(Value number, bool isTail);
@@ -153,10 +164,11 @@ private:
   /// and whether the lane has one.
   SmallVector<Value> outputRows, sourceRows, hasRow;
 
-  /// Runs of the operands, [stage][run][lane][word], the same in the types of
-  /// the operands, and who copies what.
-  Value stages, stagesOfRows, stagesOfWeights;
+  /// The stages as words, and as elements of the operands.
+  const GemmStages stages;
+  Value stageWords, stagesOfRows, stagesOfWeights;
   SmallVector<Copy> copies;
+  SmallVector<TensorCopy> tensorCopies;
 };
 
 } // namespace mlir::pa

@@ -36,6 +36,24 @@ GemmKernel::Chunk GemmKernel::Chunk::withValues(ValueRange values) const {
   return chunk;
 }
 
+SmallVector<Value> GemmKernel::flatten(ArrayRef<Chunk> chunks) {
+  SmallVector<Value> values;
+  for (const Chunk &chunk : chunks)
+    llvm::append_range(values, chunk.flatten());
+  return values;
+}
+
+SmallVector<GemmKernel::Chunk> GemmKernel::unflatten(ArrayRef<Chunk> like,
+                                                     ValueRange values) {
+  SmallVector<Chunk> chunks;
+  for (const Chunk &chunk : like) {
+    size_t count = chunk.flatten().size();
+    chunks.push_back(chunk.withValues(values.take_front(count)));
+    values = values.drop_front(count);
+  }
+  return chunks;
+}
+
 /// Where run `number` of chunk `chunk` of a row begins.
 SmallVector<Value>
 GemmKernel::getRunIndices(Value memref, ArrayRef<Value> leading,

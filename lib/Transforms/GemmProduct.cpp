@@ -230,22 +230,6 @@ void GemmKernel::emitDirectSteps(Sums &sums) {
       step.push_back(loadChunk(add(mul(number, perStep), i), /*isTail=*/false));
     return step;
   };
-  auto flatten = [](ArrayRef<Chunk> step) {
-    SmallVector<Value> values;
-    for (const Chunk &chunk : step)
-      llvm::append_range(values, chunk.flatten());
-    return values;
-  };
-  auto unflatten = [](ArrayRef<Chunk> like, ValueRange values) {
-    SmallVector<Chunk> step;
-    for (const Chunk &chunk : like) {
-      size_t count = chunk.flatten().size();
-      step.push_back(chunk.withValues(values.take_front(count)));
-      values = values.drop_front(count);
-    }
-    return step;
-  };
-
   // The next step is loaded while this one is multiplied.
   Value first = wavesK == 1 ? index(0) : min(waveK, index(steps - 1));
   SmallVector<Chunk> step = loadStep(first);

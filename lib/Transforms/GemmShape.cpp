@@ -71,12 +71,47 @@ std::optional<MmaId> GemmShape::selectMma(GroupedGemmOp op,
   return found;
 }
 
-int64_t GemmShape::getLdsBytes(GemmConfigAttr config) const {
-  const int64_t rows = config.getTileM() / kRows;
-  const int64_t columns = config.getTileN() / kRows;
-  if (config.getStages() == 0)
-    return (config.getWavesK() - 1) * rows * columns * kRows * kRows * 4;
-  const int64_t runs = rows * a.runs + columns * b.runs;
-  return config.getStages() * (config.getTileK() / chunk) * runs * lanes *
-         std::max(a.getRunBytes(), b.getRunBytes());
+GemmStages::GemmStages(GroupedGemmOp op, const GemmShape &shape,
+                       GemmConfigAttr config, const TargetInfo &target) {
+  const int64_t waves = config.getWavesM() * config.getWavesN();
+  chunks = config.getTileK() / shape.chunk;
+  bytes = 0;
+  auto place = [&](const GemmOperand &operand, int64_t tile, bool isShuffled,
+                   bool canUseDma) {
+    Operand staged;
+    staged.operand = &operand;
+    staged.isShuffled = isShuffled;
+    staged.blocks = tile / GemmShape::kRows;
+    staged.chunkBytes = shape.chunk * operand.bits / 8;
+    staged.chunks = chunks;
+    staged.firstByte = bytes;
+    if (target.hasTensorDma && canUseDma) {
+      staged.way = Way::dma;
+      staged.share = llvm::divideCeil(isShuffled ? staged.blocks : tile, waves);
+      staged.bytes = staged.share * waves *
+                     (isShuffled ? GemmShape::kRows * chunks * staged.chunkBytes
+                                 : staged.getRowPitch());
+    } else {
+      staged.way = target.canLoadToLds(operand.getRunBytes()) ? Way::direct
+                                                              : Way::registers;
+      staged.bytes = chunks * staged.blocks * operand.runs * shape.lanes *
+                     operand.getRunBytes();
+    }
+    bytes += staged.bytes;
+    return staged;
+  };
+  // Rows that are gathered are no tensor.
+  rows = place(shape.a, config.getTileM(), /*isShuffled=*/false,
+               /*canUseDma=*/!op.getRowIds());
+  weights = place(shape.b, config.getTileN(),
+                  op.getWeightLayout() == WeightLayout::shuffled_16x16,
+                  /*canUseDma=*/true);
+}
+
+int64_t mlir::pa::getGemmLdsBytes(GroupedGemmOp op, const GemmShape &shape,
+                                  GemmConfigAttr config,
+                                  const TargetInfo &target) {
+  if (config.getStages() > 0)
+    return GemmStages::kStages * GemmStages(op, shape, config, target).bytes;
+  return (config.getWavesK() - 1) * config.getTileM() * config.getTileN() * 4;
 }

@@ -90,9 +90,6 @@ struct GemmShape {
   /// Elements that a row has to be a multiple of, so that every run of an
   /// operand is whole.
   int64_t getKUnit() const { return std::max(a.run, b.run); }
-  /// Bytes of LDS of a workgroup: operands on their way, or the sums of waves
-  /// that share K.
-  int64_t getLdsBytes(GemmConfigAttr config) const;
   int64_t getFullChunks() const { return k / chunk; }
   int64_t getTail() const { return k % chunk; }
 
@@ -126,6 +123,51 @@ private:
     return std::min<int64_t>(operand.kBlock, 128 / bits);
   }
 };
+
+/// How the tiles of a workgroup come to LDS, and where they lie in a stage.
+struct GemmStages {
+  /// One stage is multiplied while the other is filled.
+  static constexpr int64_t kStages = 2;
+  /// Bytes after each chunk of a row, against bank conflicts.
+  static constexpr int64_t kPad = 16;
+
+  enum class Way {
+    /// One tensor copy of each wave. The rows of a linear operand lie one after
+    /// another, shuffled blocks as in memory.
+    dma,
+    /// Loads that end in LDS, or pass through registers. Run by run, the bytes
+    /// of all lanes: neither a copy nor a read meets a bank conflict.
+    direct,
+    registers
+  };
+  struct Operand {
+    const GemmOperand *operand;
+    Way way;
+    bool isShuffled;
+    /// Blocks of 16 rows in a tile.
+    int64_t blocks;
+    /// Rows, or blocks of a shuffled operand, that one wave has of a tensor
+    /// copy.
+    int64_t share = 0;
+    /// Bytes of a row of a chunk, chunks in a stage.
+    int64_t chunkBytes, chunks;
+    int64_t firstByte = 0, bytes = 0;
+
+    int64_t getRowPitch() const { return chunks * (chunkBytes + kPad); }
+  };
+
+  GemmStages(GroupedGemmOp op, const GemmShape &shape, GemmConfigAttr config,
+             const TargetInfo &target);
+
+  /// Chunks of a step, bytes of one stage.
+  int64_t chunks, bytes;
+  Operand rows, weights;
+};
+
+/// Bytes of LDS of a workgroup: operands on their way, or the sums of waves
+/// that share K.
+int64_t getGemmLdsBytes(GroupedGemmOp op, const GemmShape &shape,
+                        GemmConfigAttr config, const TargetInfo &target);
 
 } // namespace mlir::pa
 

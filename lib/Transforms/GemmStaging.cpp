@@ -5,129 +5,222 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A stage holds the runs of a tile in operand order: run by run, the bytes of
-// all lanes. A copy of one run writes consecutive LDS, and a read of it takes
-// 16 bytes from each lane in turn, so that neither meets a bank conflict.
+// The waves of a workgroup copy a tile of both operands into one stage of LDS
+// while they multiply the one in the other stage. How a tile is copied and
+// where it lies then is GemmStages' to say.
 //
 //===----------------------------------------------------------------------===//
 
 #include "GemmKernel.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::pa;
 
 constexpr int64_t kRows = GemmShape::kRows;
-/// One stage is multiplied while the other is filled.
-constexpr int64_t kStages = 2;
-
-/// Whether a load from memory can end in LDS.
-bool GemmKernel::copiesDirectly() const {
-  return target.canLoadToLds(shape.a.getRunBytes()) &&
-         target.canLoadToLds(shape.b.getRunBytes());
-}
-
-/// Runs of one chunk in a stage.
-int64_t GemmKernel::getStagePieces() const {
-  return config.getTileM() / kRows * shape.a.runs +
-         config.getTileN() / kRows * shape.b.runs;
-}
+constexpr int64_t kStages = GemmStages::kStages;
 
 void GemmKernel::allocateStages() {
-  const int64_t pieces = config.getTileK() / shape.chunk * getStagePieces();
-  const int64_t laneBytes =
-      std::max(shape.a.getRunBytes(), shape.b.getRunBytes());
-  Value bytes = addLds({kStages * pieces * lanes * laneBytes}, b.getI8Type());
-  // One view for each type that is copied, and one of words to read.
+  Value bytes = addLds({kStages * stages.bytes}, b.getI8Type());
   auto view = [&](Type element) -> Value {
-    const int64_t elements = laneBytes * 8 / element.getIntOrFloatBitWidth();
-    auto type = MemRefType::get({kStages, pieces, lanes, elements}, element,
-                                MemRefLayoutAttrInterface(), kernel.ldsSpace());
+    auto type = MemRefType::get(
+        {kStages, stages.bytes * 8 / element.getIntOrFloatBitWidth()}, element,
+        MemRefLayoutAttrInterface(), kernel.ldsSpace());
     return b.create<memref::ViewOp>(type, bytes, index(0), ValueRange());
   };
-  stages = view(b.getI32Type());
+  stageWords = view(b.getI32Type());
   stagesOfRows = view(cast<MemRefType>(a.getType()).getElementType());
   stagesOfWeights = view(cast<MemRefType>(weights.getType()).getElementType());
 }
 
-/// Which runs the wave copies: of blocks `wave`, `wave + waves`, ...
-SmallVector<GemmKernel::Copy>
-GemmKernel::planCopies(Value firstRow, Value rowsLeft, Value columnTile) {
-  const int64_t waves = config.getWavesM() * config.getWavesN();
-  const int64_t rowBlocksInTile = config.getTileM() / kRows;
-  const int64_t columnBlocksInTile = config.getTileN() / kRows;
-  SmallVector<Copy> plan;
-  auto push = [&](int64_t blocks, const GemmOperand &operand,
-                  int64_t firstPiece,
-                  function_ref<void(Copy &, Value)> locate) {
-    for (int64_t first = 0; first < blocks; first += waves) {
-      Copy copy;
-      copy.operand = &operand;
-      copy.isShuffled = false;
-      Value block = add(wave, first);
-      if (first + waves > blocks) {
-        copy.isMine = less(block, index(blocks));
-        block = min(block, index(blocks - 1));
-      }
-      locate(copy, block);
-      for (int64_t run = 0; run < operand.runs; ++run) {
-        copy.run = run;
-        copy.piece = add(mul(block, operand.runs), firstPiece + run);
-        plan.push_back(copy);
-      }
-    }
-  };
-  push(rowBlocksInTile, shape.a, 0, [&](Copy &copy, Value block) {
-    Value inTile = add(mul(block, kRows), laneInTile);
-    copy.memref = a;
-    copy.stages = stagesOfRows;
-    copy.leading = {emitRow(firstRow, inTile, rowsLeft).source};
-  });
-  Value firstOfTile = mul(columnTile, config.getTileN());
-  push(columnBlocksInTile, shape.b, rowBlocksInTile * shape.a.runs,
-       [&](Copy &copy, Value block) {
-         WeightRow row = emitWeightRow(add(firstOfTile, mul(block, kRows)));
-         copy.memref = weights;
-         copy.stages = stagesOfWeights;
-         copy.isShuffled = bool(row.offset);
-         copy.rowOffset = row.offset;
-         copy.leading = {group};
-         if (!copy.isShuffled)
-           copy.leading.push_back(row.row);
-       });
-  return plan;
+/// Byte of a stage where run `run` of block `block` of 16 rows begins, for
+/// chunk `chunk` of the stage: in the lane, or in lane 0 where a copy writes
+/// all lanes.
+Value GemmKernel::getStageByte(const GemmStages::Operand &staged, Value block,
+                               int64_t run, int64_t chunk, bool ofLane) {
+  const GemmOperand &operand = *staged.operand;
+  const int64_t runBytes = operand.getRunBytes();
+  const int64_t chunkBytes = shape.chunk * operand.bits / 8;
+  if (staged.way != GemmStages::Way::dma) {
+    const int64_t blockBytes = operand.runs * lanes * runBytes;
+    Value byte = add(mul(block, blockBytes),
+                     staged.firstByte + chunk * staged.blocks * blockBytes +
+                         run * lanes * runBytes);
+    return ofLane ? add(byte, mul(lane, runBytes)) : byte;
+  }
+  Value number = add(laneGroup, run * shape.groups);
+  if (staged.isShuffled) {
+    const int64_t blockBytes = stages.chunks * kRows * chunkBytes;
+    return add(add(mul(block, blockBytes), mul(laneInTile, runBytes)),
+               add(mul(number, kRows * runBytes),
+                   staged.firstByte + chunk * kRows * chunkBytes));
+  }
+  Value row = add(mul(block, kRows), laneInTile);
+  return add(mul(row, staged.getRowPitch()),
+             add(mul(number, runBytes),
+                 staged.firstByte + chunk * (chunkBytes + GemmStages::kPad)));
 }
 
-/// Starts the copies of the chunks of a step into `stage`. Returns what waits
-/// in registers until it can be written.
+/// What the wave copies of an operand that it loads run by run: blocks `wave`,
+/// `wave + waves`, ...
+void GemmKernel::planRuns(const GemmStages::Operand &staged,
+                          function_ref<void(Copy &, Value)> locate) {
+  const int64_t waves = config.getWavesM() * config.getWavesN();
+  for (int64_t first = 0; first < staged.blocks; first += waves) {
+    Copy copy;
+    copy.staged = &staged;
+    copy.block = add(wave, first);
+    if (first + waves > staged.blocks) {
+      // A wave without a block has the last one and copies nothing.
+      copy.isMine = less(copy.block, index(staged.blocks));
+      copy.block = min(copy.block, index(staged.blocks - 1));
+    }
+    locate(copy, copy.block);
+    for (int64_t run = 0; run < staged.operand->runs; ++run) {
+      copy.run = run;
+      copies.push_back(copy);
+    }
+  }
+}
+
+/// Which parts of a tile the wave copies, and from where.
+void GemmKernel::planCopies(Value firstRow, Value rowsLeft, Value columnTile) {
+  copies.clear();
+  tensorCopies.clear();
+  Value firstColumnOfTile = mul(columnTile, config.getTileN());
+  // The rows of the wave's share that there are, of `left` ones.
+  auto count = [&](Value left, int64_t share) {
+    Value mine = sub(left, mul(wave, share));
+    return uniform(min(max(mine, index(0)), index(share)));
+  };
+  if (stages.rows.way == GemmStages::Way::dma) {
+    const int64_t share = stages.rows.share;
+    tensorCopies.push_back({&stages.rows,
+                            a,
+                            {add(firstRow, mul(wave, share))},
+                            count(rowsLeft, share)});
+  } else {
+    planRuns(stages.rows, [&](Copy &copy, Value block) {
+      Value inTile = add(mul(block, kRows), laneInTile);
+      copy.memref = a;
+      copy.leading = {emitRow(firstRow, inTile, rowsLeft).source};
+    });
+  }
+  if (stages.weights.way == GemmStages::Way::dma) {
+    const int64_t share = stages.weights.share;
+    const int64_t rows = stages.weights.isShuffled ? kRows : 1;
+    Value first = add(firstColumnOfTile, mul(wave, share * rows));
+    Value left = sub(index(shape.n), firstColumnOfTile);
+    if (rows > 1)
+      left = div(max(left, index(0)), rows);
+    TensorCopy copy{&stages.weights, weights, {group}, count(left, share)};
+    copy.leading.push_back(stages.weights.isShuffled
+                               ? mul(first, shape.b.toColumns(shape.k))
+                               : first);
+    tensorCopies.push_back(copy);
+  } else {
+    planRuns(stages.weights, [&](Copy &copy, Value block) {
+      WeightRow row = emitWeightRow(add(firstColumnOfTile, mul(block, kRows)));
+      copy.memref = weights;
+      copy.rowOffset = row.offset;
+      copy.leading = {group};
+      if (!row.offset)
+        copy.leading.push_back(row.row);
+    });
+  }
+}
+
+/// Starts the tensor copy of step `step` into `stage`: rows beyond the last one
+/// become zero.
+void GemmKernel::startTensorCopy(const TensorCopy &copy, Value step,
+                                 int64_t stage) {
+  const GemmStages::Operand &staged = *copy.staged;
+  const GemmOperand &operand = *staged.operand;
+  auto type = cast<MemRefType>(copy.memref.getType());
+  Type element = type.getElementType();
+  const int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+  const int64_t stepColumns = operand.toColumns(config.getTileK());
+  const int64_t rowColumns =
+      staged.isShuffled ? kRows * stepColumns : stepColumns;
+  SmallVector<Value> from(copy.leading);
+  // A shuffled operand has one index for what is inside an expert.
+  if (staged.isShuffled)
+    from.back() = add(from.back(), mul(step, rowColumns));
+  else
+    from.push_back(mul(step, stepColumns));
+  const int64_t shareBytes =
+      staged.share *
+      (staged.isShuffled ? rowColumns * elementBytes : staged.getRowPitch());
+  Value to = add(mul(wave, shareBytes / elementBytes),
+                 staged.firstByte / elementBytes);
+  Value base = b.create<amdgpu::MakeDmaBaseOp>(
+      amdgpu::TDMBaseType::get(b.getContext(), element), copy.memref, from,
+      copy.staged == &stages.rows ? stagesOfRows : stagesOfWeights,
+      ValueRange{index(stage), to});
+
+  OpFoldResult rowStride = b.getIndexAttr(kRows * operand.toColumns(shape.k));
+  if (!staged.isShuffled) {
+    const int64_t dim = type.getRank() - 2;
+    const int64_t stride = type.getStridesAndOffset().first[dim];
+    rowStride = b.getIndexAttr(stride);
+    if (ShapedType::isDynamic(stride))
+      rowStride = b.create<memref::ExtractStridedMetadataOp>(copy.memref)
+                      .getStrides()[dim];
+  }
+  SmallVector<int64_t> staticStrides;
+  SmallVector<Value> dynamicStrides;
+  OpFoldResult strides[] = {rowStride, b.getIndexAttr(1)};
+  dispatchIndexOpFoldResults(strides, dynamicStrides, staticStrides);
+  Value padWords, padEvery;
+  if (!staged.isShuffled) {
+    padWords = i32(GemmStages::kPad / 4);
+    padEvery = i32(shape.chunk * operand.bits / 32);
+  }
+  Value descriptor = b.create<amdgpu::MakeDmaDescriptorOp>(
+      amdgpu::TDMDescriptorType::get(b.getContext()), base,
+      ValueRange{copy.count},
+      ArrayRef<int64_t>{ShapedType::kDynamic, rowColumns}, dynamicStrides,
+      staticStrides, /*shared_dynamic_sizes=*/ValueRange(),
+      ArrayRef<int64_t>{staged.share, rowColumns},
+      /*workgroup_mask=*/Value(), /*early_timeout=*/Value(), padWords, padEvery,
+      /*atomic_barrier_address=*/Value(),
+      /*atomic_barrier_indices=*/ValueRange(), /*global_increment=*/Value(),
+      /*lds_increment=*/Value(), /*iteration_count=*/Value());
+  b.create<amdgpu::TensorLoadToLDSOp>(descriptor);
+}
+
+/// Starts the copies of step `step` into `stage`. Returns what waits in
+/// registers until it can be written.
 SmallVector<Value> GemmKernel::startCopies(Value step, int64_t stage) {
+  for (const TensorCopy &copy : tensorCopies)
+    startTensorCopy(copy, step, stage);
   SmallVector<Value> waiting;
-  const int64_t chunks = config.getTileK() / shape.chunk;
-  for (int64_t i = 0; i < chunks; ++i) {
-    Value chunk = add(mul(step, chunks), i);
-    for (Copy &copy : copies) {
-      auto type = VectorType::get(
-          {copy.operand->toColumns(copy.operand->run)},
-          cast<MemRefType>(copy.memref.getType()).getElementType());
+  for (int64_t i = 0; i < stages.chunks; ++i) {
+    Value chunk = add(mul(step, stages.chunks), i);
+    for (const Copy &copy : copies) {
+      const GemmOperand &operand = *copy.staged->operand;
+      auto memrefType = cast<MemRefType>(copy.memref.getType());
+      auto type = VectorType::get({operand.toColumns(operand.run)},
+                                  memrefType.getElementType());
       Value number = add(laneGroup, copy.run * shape.groups);
       auto getIndices = [&] {
-        return getRunIndices(copy.memref, copy.leading, copy.rowOffset,
-                             *copy.operand, number, chunk, copy.isShuffled);
+        return getRunIndices(copy.memref, copy.leading, copy.rowOffset, operand,
+                             number, chunk, copy.staged->isShuffled);
       };
-      if (!copiesDirectly()) {
-        // A wave without the block reads the last one again.
+      if (copy.staged->way == GemmStages::Way::registers) {
         waiting.push_back(b.create<vector::BitCastOp>(
-            wordsType(copy.operand->getRunWords()),
+            wordsType(operand.getRunWords()),
             b.create<vector::LoadOp>(type, copy.memref, getIndices())));
         continue;
       }
       auto emit = [&] {
-        Value piece = add(copy.piece, i * getStagePieces());
+        Value to = getStageByte(*copy.staged, copy.block, copy.run, i,
+                                /*ofLane=*/false);
+        to = div(to, memrefType.getElementTypeBitWidth() / 8);
         b.create<amdgpu::GatherToLDSOp>(
-            copy.memref, getIndices(), copy.stages,
-            ValueRange{index(stage), piece, index(0), index(0)},
-            TypeAttr::get(type));
+            copy.memref, getIndices(),
+            copy.staged == &stages.rows ? stagesOfRows : stagesOfWeights,
+            ValueRange{index(stage), to}, TypeAttr::get(type));
       };
       if (copy.isMine)
         ifTrue(copy.isMine, emit);
@@ -141,15 +234,17 @@ SmallVector<Value> GemmKernel::startCopies(Value step, int64_t stage) {
 void GemmKernel::finishCopies(ValueRange words, int64_t stage) {
   if (words.empty())
     return;
-  const int64_t chunks = config.getTileK() / shape.chunk;
-  for (int64_t i = 0; i < chunks; ++i)
-    for (Copy &copy : copies) {
+  for (int64_t i = 0; i < stages.chunks; ++i)
+    for (const Copy &copy : copies) {
+      if (copy.staged->way != GemmStages::Way::registers)
+        continue;
       Value value = words.front();
       words = words.drop_front();
       auto emit = [&] {
-        Value piece = add(copy.piece, i * getStagePieces());
-        b.create<vector::StoreOp>(
-            value, stages, ValueRange{index(stage), piece, lane, index(0)});
+        Value byte = getStageByte(*copy.staged, copy.block, copy.run, i,
+                                  /*ofLane=*/true);
+        b.create<vector::StoreOp>(value, stageWords,
+                                  ValueRange{index(stage), div(byte, 4)});
       };
       if (copy.isMine)
         ifTrue(copy.isMine, emit);
@@ -160,35 +255,40 @@ void GemmKernel::finishCopies(ValueRange words, int64_t stage) {
 
 /// Until every wave's part of the stage is there.
 void GemmKernel::waitForStage() {
-  if (copiesDirectly())
+  auto zero = b.getI32IntegerAttr(0);
+  const bool hasDirect = llvm::any_of(copies, [](const Copy &copy) {
+    return copy.staged->way == GemmStages::Way::direct;
+  });
+  if (hasDirect || !tensorCopies.empty())
     b.create<amdgpu::MemoryCounterWaitOp>(
-        /*load=*/b.getI32IntegerAttr(0), /*store=*/IntegerAttr(),
-        /*ds=*/IntegerAttr(), /*exp=*/IntegerAttr(), /*tensor=*/IntegerAttr());
+        /*load=*/hasDirect ? zero : IntegerAttr(), /*store=*/IntegerAttr(),
+        /*ds=*/IntegerAttr(), /*exp=*/IntegerAttr(),
+        /*tensor=*/tensorCopies.empty() ? IntegerAttr() : zero);
   b.create<gpu::BarrierOp>();
 }
 
 void GemmKernel::readStage(Chunk &chunk, int64_t stage, int64_t inStage) {
-  auto read = [&](const GemmOperand &operand, Value firstBlock, int64_t blocks,
-                  int64_t firstPiece, SmallVectorImpl<Value> &words) {
-    Value first = mul(firstBlock, operand.runs);
-    for (int64_t i = 0; i < blocks * operand.runs; ++i) {
-      Value piece = add(first, inStage * getStagePieces() + firstPiece + i);
-      words.push_back(b.create<vector::LoadOp>(
-          wordsType(operand.getRunWords()), stages,
-          ValueRange{index(stage), piece, lane, index(0)}));
-    }
+  auto read = [&](const GemmStages::Operand &staged, Value firstBlock,
+                  int64_t blocks, SmallVectorImpl<Value> &words) {
+    for (int64_t block = 0; block < blocks; ++block)
+      for (int64_t run = 0; run < staged.operand->runs; ++run) {
+        Value byte = getStageByte(staged, add(firstBlock, block), run, inStage,
+                                  /*ofLane=*/true);
+        words.push_back(b.create<vector::LoadOp>(
+            wordsType(staged.operand->getRunWords()), stageWords,
+            ValueRange{index(stage), div(byte, 4)}));
+      }
   };
-  const int64_t rowPieces = config.getTileM() / kRows * shape.a.runs;
-  read(shape.b, mul(waveN, getColumnBlocks()), getColumnBlocks(), rowPieces,
+  read(stages.weights, mul(waveN, getColumnBlocks()), getColumnBlocks(),
        chunk.weights);
-  read(shape.a, mul(waveM, rowBlocks), rowBlocks, 0, chunk.rows);
+  read(stages.rows, mul(waveM, rowBlocks), rowBlocks, chunk.rows);
 }
 
 /// Adds all steps. The next one is on its way to LDS while this one is
 /// multiplied; two steps make one iteration, so that stages have fixed places
 /// and nothing moves between registers.
 void GemmKernel::emitStagedSteps(Sums &sums) {
-  const int64_t chunks = config.getTileK() / shape.chunk;
+  const int64_t chunks = stages.chunks;
   const int64_t steps = shape.getFullChunks() / chunks;
   if (steps == 0)
     return;
@@ -217,21 +317,6 @@ void GemmKernel::emitStagedSteps(Sums &sums) {
       multiply(chunk, sums);
     finishCopies(waiting, (stage + 1) % kStages);
     return nextScales;
-  };
-  auto flatten = [](ArrayRef<Chunk> scales) {
-    SmallVector<Value> values;
-    for (const Chunk &chunk : scales)
-      llvm::append_range(values, chunk.flatten());
-    return values;
-  };
-  auto unflatten = [](ArrayRef<Chunk> like, ValueRange values) {
-    SmallVector<Chunk> scales;
-    for (const Chunk &chunk : like) {
-      size_t count = chunk.flatten().size();
-      scales.push_back(chunk.withValues(values.take_front(count)));
-      values = values.drop_front(count);
-    }
-    return scales;
   };
 
   // What the tile before left in LDS may still be read.

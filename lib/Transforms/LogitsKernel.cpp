@@ -15,16 +15,29 @@ using namespace mlir::pa;
 constexpr int64_t kTile = LogitsShape::kTile;
 constexpr int64_t kPiece = LogitsShape::kPiece;
 
+/// The page ids of the step at `token`, as they are loaded. To make them
+/// uniform is to wait for them, which is left to their use.
 SmallVector<Value> LogitsKernel::loadPages(Value token) {
+  // A context has at most 2^31 - 1 tokens, so that positions have 32 bits,
+  // which scalar instructions compare. Steps beyond it are scored for the fill
+  // only, with whatever page comes out.
+  Type i32 = b.getI32Type();
+  auto constant = [&](int64_t value) -> Value {
+    return b.create<arith::ConstantOp>(
+        b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  };
+  Value last = b.create<arith::IndexCastUIOp>(i32, lastPage);
   SmallVector<Value> pages;
   for (int64_t i = 0; i < pagesPerStep; ++i) {
     Value tileToken = add(token, index(i * kTile));
     if (isPagePerLane())
       tileToken = add(tileToken, laneInTile);
-    Value position = min(div(tileToken, page), lastPage);
-    Value id =
-        b.create<memref::LoadOp>(blockTable, ValueRange{sequence, position});
-    pages.push_back(isPagePerLane() ? id : uniform(id));
+    Value position = b.create<arith::DivUIOp>(
+        b.create<arith::IndexCastUIOp>(i32, tileToken), constant(page));
+    position = b.create<arith::IndexCastUIOp>(
+        b.getIndexType(), b.create<arith::MinUIOp>(position, last));
+    pages.push_back(
+        b.create<memref::LoadOp>(blockTable, ValueRange{sequence, position}));
   }
   return pages;
 }
@@ -38,15 +51,20 @@ Value LogitsKernel::pieceNumber(int64_t piece) {
 }
 
 /// Piece `piece` of the lane's row of `memref`, which starts at `leading` and
-/// the byte `offset` of the innermost index. Pieces beyond the row are zero.
+/// the byte `offset` of the innermost index. One beyond the row is not zero
+/// yet.
 Value LogitsKernel::loadPiece(Value memref, ArrayRef<Value> leading,
-                              int64_t piece, Value offset) {
+                              Value offset) {
   auto type = VectorType::get(
       {kPiece}, cast<MemRefType>(memref.getType()).getElementType());
   SmallVector<Value> indices(leading);
   indices.push_back(offset);
-  Value words = b.create<vector::BitCastOp>(
+  return b.create<vector::BitCastOp>(
       wordsType(), b.create<vector::LoadOp>(type, memref, indices));
+}
+
+/// `words`, or zero where piece `piece` is beyond the row.
+Value LogitsKernel::clearBeyondRow(Value words, int64_t piece) {
   const int64_t rowPieces = keyBytes / kPiece;
   if ((piece + 1) * groups <= rowPieces)
     return words;
@@ -56,12 +74,13 @@ Value LogitsKernel::loadPiece(Value memref, ArrayRef<Value> leading,
   return b.create<arith::SelectOp>(isInside, words, zero);
 }
 
-/// The E8M0 codes of the lane's row for one fragment, in one register: one
-/// code, or those of the four blocks of the instruction. Blocks beyond the row
-/// have zero data, so that any code of the row will do for them.
-Value LogitsKernel::loadCodes(Value memref, ArrayRef<Value> leading,
-                              int64_t fragment) {
-  Type i8 = b.getI8Type(), i32 = b.getI32Type();
+/// The E8M0 codes of the lane's row for one fragment: one code, or those of the
+/// four blocks of the instruction. Blocks beyond the row have zero data, so
+/// that any code of the row will do for them.
+SmallVector<Value> LogitsKernel::loadCodes(Value memref,
+                                           ArrayRef<Value> leading,
+                                           int64_t fragment) {
+  Type i8 = b.getI8Type();
   const int64_t blocksEach = mma.k / MmaInfo::kScaleBlock;
   auto load = [&](Value block) -> Value {
     SmallVector<Value> indices(leading);
@@ -69,29 +88,45 @@ Value LogitsKernel::loadCodes(Value memref, ArrayRef<Value> leading,
     Value code = b.create<memref::LoadOp>(memref, indices);
     return code.getType() == i8 ? code : b.create<arith::BitcastOp>(i8, code);
   };
-  Value last = index(shape.scaleBlocks - 1);
+  const int64_t last = shape.scaleBlocks - 1;
   if (mma.scalesPerLane == 1) {
     Value block = add(index(fragment * blocksEach), group);
-    return b.create<arith::ExtUIOp>(i32, load(min(block, last)));
+    return {load(min(block, index(last)))};
   }
-  Value word = b.create<arith::ConstantOp>(b.getI32IntegerAttr(0));
-  for (int64_t i = 0; i < mma.scalesPerLane; ++i) {
-    Value code = b.create<arith::ExtUIOp>(
-        i32, load(index(
-                 std::min(fragment * blocksEach + i, shape.scaleBlocks - 1))));
+  SmallVector<Value> codes;
+  for (int64_t i = 0; i < mma.scalesPerLane; ++i)
+    codes.push_back(load(index(std::min(fragment * blocksEach + i, last))));
+  return codes;
+}
+
+/// Codes in one register, the first lowest.
+Value LogitsKernel::packCodes(ArrayRef<Value> codes) {
+  Type i32 = b.getI32Type();
+  Value word;
+  for (auto [i, code] : llvm::enumerate(codes)) {
+    Value wide = b.create<arith::ExtUIOp>(i32, code);
+    if (i == 0) {
+      word = wide;
+      continue;
+    }
     Value shift = b.create<arith::ConstantOp>(
         b.getI32IntegerAttr(static_cast<int32_t>(8 * i)));
-    word = b.create<arith::OrIOp>(word, b.create<arith::ShLIOp>(code, shift));
+    word = b.create<arith::OrIOp>(word, b.create<arith::ShLIOp>(wide, shift));
   }
   return word;
 }
 
-LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages) {
+/// Starts the loads of the step at `token`. By DMA the keys go to `buffer`.
+LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages,
+                                          Value buffer) {
   Step step;
+  if (shape.usesDma)
+    issueKeys(token, pages, buffer);
   const bool isTiled = op.getLayout() == Layout::tiled;
   SmallVector<Value> slots, pageIds;
   for (Value id : pages)
-    pageIds.push_back(b.create<arith::IndexCastUIOp>(b.getIndexType(), id));
+    pageIds.push_back(b.create<arith::IndexCastUIOp>(
+        b.getIndexType(), isPagePerLane() ? id : uniform(id)));
 
   for (int64_t tile = 0; tile < groups; ++tile) {
     // The slot of the tile's first token, or of the lane's own.
@@ -102,7 +137,7 @@ LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages) {
     Value ownSlot = isPagePerLane() ? slot : add(slot, laneInTile);
     Value pageId = pageIds[pagesPerStep == 1 ? 0 : tile];
     slots.push_back(ownSlot);
-    for (int64_t piece = 0; piece < pieces; ++piece) {
+    for (int64_t piece = 0; piece < pieces && !shape.usesDma; ++piece) {
       Value number = pieceNumber(piece);
       if (isTiled) {
         // Pieces of one column of 16 tokens, or of a smaller page, lie side by
@@ -111,38 +146,55 @@ LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages) {
         Value inColumn =
             isPagePerLane() ? mul(slot, kPiece)
                             : add(mul(laneInTile, kPiece), mul(slot, keyBytes));
-        step.keys.push_back(loadPiece(keys, {pageId}, piece,
-                                      add(mul(number, column), inColumn)));
+        step.keys.push_back(
+            loadPiece(keys, {pageId}, add(mul(number, column), inColumn)));
       } else {
         step.keys.push_back(
-            loadPiece(keys, {pageId, ownSlot}, piece, mul(number, kPiece)));
+            loadPiece(keys, {pageId, ownSlot}, mul(number, kPiece)));
       }
     }
     for (int64_t i = 0; i < shape.getScaleWords(); ++i)
-      step.codes.push_back(loadCodes(keyScales, {pageId, ownSlot}, i));
+      llvm::append_range(step.codes,
+                         loadCodes(keyScales, {pageId, ownSlot}, i));
   }
   if (!shape.isFp4)
-    step.scale = loadScale(pageIds, slots, token);
+    step.scales = loadScales(pageIds, slots, token);
   return step;
 }
 
-/// The scale of the token whose logit the lane will hold: lane group j holds
-/// those of tile j.
-Value LogitsKernel::loadScale(ArrayRef<Value> pageIds, ArrayRef<Value> slots,
-                              Value token) {
+/// The scale of the token whose logit the lane will hold, which is the one of
+/// tile j in lane group j. Where a step has several pages, those of all tiles:
+/// loads with one page each and a choice of registers cost less than 64-bit
+/// addresses in lanes.
+SmallVector<Value> LogitsKernel::loadScales(ArrayRef<Value> pageIds,
+                                            ArrayRef<Value> slots,
+                                            Value token) {
+  auto load = [&](Value pageId, Value slot) -> Value {
+    return b.create<memref::LoadOp>(keyScales, ValueRange{pageId, slot});
+  };
   if (pagesPerStep == 1)
-    return b.create<memref::LoadOp>(
-        keyScales, ValueRange{pageIds[0], add(rem(token, page), lane)});
-  // Loads with one page each and a choice of registers cost less than 64-bit
-  // addresses in lanes.
-  Value result;
-  for (int64_t tile = 0; tile < groups; ++tile) {
-    Value scale = b.create<memref::LoadOp>(
-        keyScales, ValueRange{pageIds[tile], slots[tile]});
-    result = tile == 0 ? scale
-                       : b.create<arith::SelectOp>(less(group, index(tile)),
-                                                   result, scale);
-  }
+    return {load(pageIds[0], add(rem(token, page), lane))};
+  SmallVector<Value> scales;
+  for (auto [pageId, slot] : llvm::zip(pageIds, slots))
+    scales.push_back(load(pageId, slot));
+  return scales;
+}
+
+/// What the arithmetic takes of a step: here and not at the loads, as it waits
+/// for them.
+LogitsKernel::Operands LogitsKernel::finishStep(const Step &step) {
+  Operands result;
+  for (auto [i, words] : llvm::enumerate(step.keys))
+    result.keys.push_back(clearBeyondRow(words, i % pieces));
+  for (ArrayRef<Value> codes = step.codes; !codes.empty();
+       codes = codes.drop_front(mma.scalesPerLane))
+    result.codes.push_back(packCodes(codes.take_front(mma.scalesPerLane)));
+  for (auto [tile, scale] : llvm::enumerate(step.scales))
+    result.scale = tile == 0
+                       ? scale
+                       : b.create<arith::SelectOp>(
+                             less(group, index(static_cast<int64_t>(tile))),
+                             result.scale, scale);
   return result;
 }
 
@@ -150,16 +202,14 @@ Value LogitsKernel::loadScale(ArrayRef<Value> pageIds, ArrayRef<Value> slots,
 LogitsKernel::HeadTile LogitsKernel::loadHeadTile(Value query, Value headTile) {
   HeadTile result;
   Value head = add(mul(headTile, mma.m), laneInTile);
-  const int64_t lastPiece = keyBytes / kPiece - 1;
   for (int64_t piece = 0; piece < pieces; ++piece) {
-    Value number = add(group, index(piece * groups));
-    if ((piece + 1) * groups - 1 > lastPiece)
-      number = min(number, index(lastPiece));
-    result.pieces.push_back(
-        loadPiece(q, {sequence, query, head}, piece, mul(number, kPiece)));
+    Value number = pieceNumber(piece);
+    Value words = loadPiece(q, {sequence, query, head}, mul(number, kPiece));
+    result.pieces.push_back(clearBeyondRow(words, piece));
   }
   for (int64_t i = 0; i < shape.getScaleWords(); ++i)
-    result.codes.push_back(loadCodes(queryScales, {sequence, query, head}, i));
+    result.codes.push_back(
+        packCodes(loadCodes(queryScales, {sequence, query, head}, i)));
   result.weights = loadWeights(query, headTile);
   return result;
 }
@@ -263,7 +313,7 @@ SmallVector<Value> LogitsKernel::fragments(ArrayRef<Value> lanePieces) {
 
 /// Adds weight * max(product, 0) of 16 heads to the sums of each token tile.
 /// The sums are pairs, so that two heads share one packed instruction.
-void LogitsKernel::scoreTile(const HeadTile &heads, const Step &step,
+void LogitsKernel::scoreTile(const HeadTile &heads, const Operands &step,
                              SmallVectorImpl<Value> &sums) {
   const int64_t perLane = mma.getAccPerLane();
   auto accType = VectorType::get({perLane}, b.getF32Type());
@@ -327,7 +377,7 @@ void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
   b.create<memref::StoreOp>(logit, logits, ValueRange{row, column});
 }
 
-void LogitsKernel::scoreStep(const Step &step, Value token) {
+void LogitsKernel::scoreStep(const Operands &step, Value token) {
   Value zeroPair = b.create<arith::ConstantOp>(
       pairType(), DenseElementsAttr::get(cast<ShapedType>(pairType()), 0.0f));
   if (config.getQuery() == QueryPlace::registers) {
@@ -387,24 +437,50 @@ void LogitsKernel::emitTokenLoop() {
       b.create<scf::IfOp>(less(start, limit), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&isBusy.getThenRegion().front());
-  stageQueries();
+  if (config.getQuery() != QueryPlace::registers)
+    stageQueries();
+  Value first = add(start, mul(wave, lanes));
+  auto hasStep =
+      b.create<scf::IfOp>(less(first, limit), /*withElseRegion=*/false);
+  b.setInsertionPointToStart(&hasStep.getThenRegion().front());
+  if (config.getQuery() == QueryPlace::registers)
+    stageQueries();
 
   // Keys are loaded one step ahead of their use and page ids two, with all
-  // reads of the block table held to the pages of the sequence.
+  // reads of the block table held to the pages of the sequence. The last step
+  // is scored behind the loop, so that no keys are loaded in vain and no branch
+  // comes between a load and its use, at which the backend would wait.
   const int64_t stride = config.getWaves() * lanes;
-  Value first = add(start, mul(wave, lanes));
-  Step step = loadStep(first, loadPages(first));
+  // Either buffer will do for the first step. The same one for all sequences
+  // would let the backend keep the descriptors of first steps in registers.
+  Value buffer = rem(sequence, 2);
+  Step step = loadStep(first, loadPages(first), buffer);
   SmallVector<Value> carried = step.flatten();
+  carried.append({first, buffer});
   llvm::append_range(carried, loadPages(add(first, index(stride))));
 
-  auto loop = b.create<scf::ForOp>(first, limit, index(stride), carried);
-  b.setInsertionPointToStart(loop.getBody());
-  Value token = loop.getInductionVar();
-  ValueRange args = loop.getRegionIterArgs();
-  Step current = step.take(args);
-  Value nextToken = add(token, index(stride));
-  SmallVector<Value> yielded = loadStep(nextToken, args).flatten();
-  llvm::append_range(yielded, loadPages(add(nextToken, index(stride))));
-  scoreStep(current, token);
-  b.create<scf::YieldOp>(yielded);
+  auto loop = b.create<scf::ForOp>(first, sub(limit, index(stride)),
+                                   index(stride), carried);
+  auto takeCarried = [&](ValueRange values) {
+    Step taken = step.take(values);
+    return std::make_tuple(taken, values[0], values[1], values.drop_front(2));
+  };
+  {
+    OpBuilder::InsertionGuard loopGuard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    auto [current, token, currentBuffer, pages] =
+        takeCarried(loop.getRegionIterArgs());
+    Value nextToken = add(token, index(stride));
+    Value nextBuffer = sub(index(1), currentBuffer);
+    SmallVector<Value> yielded =
+        loadStep(nextToken, pages, nextBuffer).flatten();
+    yielded.append({nextToken, nextBuffer});
+    llvm::append_range(yielded, loadPages(add(nextToken, index(stride))));
+    awaitKeys(shape.getDmaLoads(), currentBuffer, current);
+    scoreStep(finishStep(current), token);
+    b.create<scf::YieldOp>(yielded);
+  }
+  auto [last, token, lastBuffer, pages] = takeCarried(loop.getResults());
+  awaitKeys(0, lastBuffer, last);
+  scoreStep(finishStep(last), token);
 }

@@ -38,18 +38,17 @@ public:
   void emit();
 
 private:
-  /// The keys of one step and what goes with them, as they are carried from one
-  /// iteration to the next.
+  /// What is loaded of one step, as it is carried from one iteration to the
+  /// next.
   struct Step {
-    SmallVector<Value> keys;  // groups * pieces of vector<4xi32>
-    SmallVector<Value> codes; // mxfp4: groups * fragments of i32, E8M0
-    Value scale;              // fp8: f32, of the lane's token
+    SmallVector<Value> keys;   // groups * pieces of vector<4xi32>
+    SmallVector<Value> codes;  // mxfp4: groups * fragments * codes of i8, E8M0
+    SmallVector<Value> scales; // fp8: f32, of the lane's token in each tile
 
     SmallVector<Value> flatten() const {
       SmallVector<Value> values(keys);
       llvm::append_range(values, codes);
-      if (scale)
-        values.push_back(scale);
+      llvm::append_range(values, scales);
       return values;
     }
     /// The same step from the front of `values`, which it takes away.
@@ -62,10 +61,16 @@ private:
       };
       step.keys = takeFront(keys.size());
       step.codes = takeFront(codes.size());
-      if (scale)
-        step.scale = takeFront(1).front();
+      step.scales = takeFront(scales.size());
       return step;
     }
+  };
+
+  /// What the arithmetic takes of one step.
+  struct Operands {
+    SmallVector<Value> keys;  // groups * pieces of vector<4xi32>
+    SmallVector<Value> codes; // mxfp4: groups * fragments of i32, E8M0
+    Value scale;              // fp8: f32, of the lane's token
   };
 
   /// A tile of 16 tokens spans several pages, so that lanes differ in theirs.
@@ -93,19 +98,30 @@ private:
 
   // Loads.
   SmallVector<Value> loadPages(Value token);
-  Step loadStep(Value token, ValueRange pages);
-  Value loadScale(ArrayRef<Value> pageIds, ArrayRef<Value> slots, Value token);
+  Step loadStep(Value token, ValueRange pages, Value buffer);
+  SmallVector<Value> loadScales(ArrayRef<Value> pageIds, ArrayRef<Value> slots,
+                                Value token);
   Value pieceNumber(int64_t piece);
-  Value loadPiece(Value memref, ArrayRef<Value> leading, int64_t piece,
-                  Value offset);
-  Value loadCodes(Value memref, ArrayRef<Value> leading, int64_t fragment);
+  Value loadPiece(Value memref, ArrayRef<Value> leading, Value offset);
+  Value clearBeyondRow(Value words, int64_t piece);
+  SmallVector<Value> loadCodes(Value memref, ArrayRef<Value> leading,
+                               int64_t fragment);
+  Value packCodes(ArrayRef<Value> codes);
+  Operands finishStep(const Step &step);
   HeadTile loadHeadTile(Value query, Value headTile);
   Value loadWeights(Value query, Value headTile);
   void stageQueries();
 
+  // Keys by tensor DMA.
+  void issueKeys(Value token, ValueRange pages, Value buffer);
+  void issueCopy(Value id, int64_t tokensBefore, Value left, Value token,
+                 Value buffer);
+  void awaitKeys(int64_t loadsInFlight, Value buffer, Step &step);
+  SmallVector<Value> readKeys(Value buffer);
+
   // Arithmetic.
-  void scoreStep(const Step &step, Value token);
-  void scoreTile(const HeadTile &heads, const Step &step,
+  void scoreStep(const Operands &step, Value token);
+  void scoreTile(const HeadTile &heads, const Operands &step,
                  SmallVectorImpl<Value> &sums);
   void storeRow(Value query, Value token, ValueRange sums, Value scale);
   SmallVector<Value> fragments(ArrayRef<Value> lanePieces);
@@ -169,6 +185,8 @@ private:
   Value start, limit;
   Value numChunks, lastPage;
   Value queryLds, codeLds, weightLds;
+  /// [waves, 2 steps, bytes of a step], where keys come by DMA.
+  Value keyLds;
   SmallVector<HeadTile> headTileRegisters;
 };
 

@@ -77,7 +77,14 @@ std::pair<Value, Value> LogitsKernel::emitShare(Value total, Value parts,
 
 /// Every sequence has `numWorkers` workgroups, in x, which share its chunks.
 void LogitsKernel::emitEvenSchedule() {
-  emitSequence(kernel.blockId(gpu::Dimension::y));
+  Value number = kernel.blockId(gpu::Dimension::y);
+  // The grid of no sequences has one workgroup, as a launch may refuse one of
+  // none.
+  auto hasSequence = b.create<scf::IfOp>(
+      less(number, b.create<memref::DimOp>(q, 0)), /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(&hasSequence.getThenRegion().front());
+  emitSequence(number);
   auto [first, count] = emitShare(numChunks, numWorkers, worker);
   emitRange(first, count);
   emitTokenLoop();
@@ -225,6 +232,11 @@ void LogitsKernel::emit() {
     SmallVector<ReassociationIndices> pageBytes{{0}, {1, 2}};
     keys = b.create<memref::CollapseShapeOp>(keys, pageBytes);
   }
+  if (shape.usesDma)
+    keyLds = kernel.addLds(
+        MemRefType::get({config.getWaves(), 2, shape.getStepLdsBytes()},
+                        cast<MemRefType>(keys.getType()).getElementType(),
+                        MemRefLayoutAttrInterface(), kernel.ldsSpace()));
   emitLaneIds();
   if (config.getSchedule() == LogitsSchedule::even)
     emitEvenSchedule();

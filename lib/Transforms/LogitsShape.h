@@ -33,7 +33,11 @@ struct LogitsShape {
         fragmentBytes(mma.getKPerLane() / (isFp4 ? 2 : 1)),
         pieces(llvm::divideCeil(fragments * fragmentBytes, kPiece)),
         scaleBlocks(op.getHeadDim() / 32), scalesPerFragment(isFp4 ? 1 : 0),
-        accPerLane(mma.getAccPerLane()) {}
+        accPerLane(mma.getAccPerLane()), usesDma(target.hasTensorDma),
+        isTiled(op.getLayout() == Layout::tiled),
+        dmaTokens(op.getPageSize() % lanes == 0
+                      ? lanes
+                      : std::min(op.getPageSize(), kTile)) {}
 
   bool isFp4;
   int64_t lanes, groups, numQueries, headTiles;
@@ -47,6 +51,10 @@ struct LogitsShape {
   /// E8M0 codes of a row, and registers of codes for each fragment.
   int64_t scaleBlocks, scalesPerFragment;
   int64_t accPerLane;
+  /// Keys come to LDS by tensor copies, each of so many tokens of one page: a
+  /// whole step where a page holds it, else a tile or a smaller page.
+  bool usesDma, isTiled;
+  int64_t dmaTokens;
 
   int64_t getQueryTiles() const { return numQueries * headTiles; }
   int64_t getScaleWords() const { return fragments * scalesPerFragment; }
@@ -60,6 +68,25 @@ struct LogitsShape {
   int64_t getQueryLdsBytes() const {
     return getQueryTiles() *
            (lanes * (pieces * kPiece + 4 * getScaleWords()) + 4 * kTile);
+  }
+
+  /// Tensor copies of one step.
+  int64_t getDmaLoads() const { return lanes / dmaTokens; }
+  /// A copy takes runs that are contiguous in memory, by whose number it is cut
+  /// at the end of the context: rows, or the tokens whose pieces interleave.
+  int64_t getDmaRunTokens() const {
+    return isTiled ? std::min(dmaTokens, kTile) : 1;
+  }
+  /// Bytes after each row in LDS, so that lanes that read one piece of 16 rows
+  /// do not meet in the same banks.
+  int64_t getDmaPad() const {
+    return !isTiled && llvm::isPowerOf2_64(rowBytes) ? kPiece : 0;
+  }
+  /// Bytes in LDS of the keys of one step.
+  int64_t getStepLdsBytes() const { return lanes * (rowBytes + getDmaPad()); }
+  /// Bytes in LDS for the keys of two steps of each wave.
+  int64_t getKeyLdsBytes(int64_t waves) const {
+    return usesDma ? waves * 2 * getStepLdsBytes() : 0;
   }
 };
 

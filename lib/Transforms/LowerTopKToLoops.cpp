@@ -166,6 +166,13 @@ void mlir::pa::lowerToLoops(ImplicitLocOpBuilder &b, TopKOp op) {
       start = signedMax(b, loadSigned(b, op.getRowStarts(), row), zero);
     if (op.getRowEnds())
       end = signedMin(b, loadSigned(b, op.getRowEnds(), row), columns);
+    if (op.getContextLens()) {
+      const int64_t nextN = *op.getNextN();
+      Value length = loadSigned(b, op.getContextLens(), div(b, row, nextN));
+      end = add(b, length, rem(b, row, nextN));
+      end = add(b, end, indexConstant(b, 1 - nextN));
+      end = signedMin(b, end, columns);
+    }
     Value length = signedMax(b, sub(b, end, start), zero);
     Value count = signedMin(b, length, indexConstant(b, op.getK()));
     TopKRow lowering{b, op, row, start, end, count};

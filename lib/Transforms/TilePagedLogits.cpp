@@ -78,6 +78,20 @@ static Value hideNumQueries(ImplicitLocOpBuilder &host, PagedLogitsOp op) {
   return host.create<memref::CastOp>(hidden, op.getQ());
 }
 
+/// A tensor copy steps from token to token by a number of 48 bits.
+static LogicalResult checkDmaStride(PagedLogitsOp op,
+                                    const TargetInfo &target) {
+  constexpr int64_t kMaxStride = (int64_t(1) << 48) - 1;
+  int64_t stride =
+      cast<MemRefType>(op.getKeys().getType()).getStridesAndOffset().first[1];
+  if (!target.hasTensorDma || ShapedType::isDynamic(stride) ||
+      stride <= kMaxStride)
+    return success();
+  return op.emitOpError()
+         << "stride between the slots of a page must be at most " << kMaxStride
+         << " for " << target.getName() << ", found " << stride;
+}
+
 LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
                                         PagedLogitsOp op,
                                         const TargetInfo &target) {
@@ -86,6 +100,8 @@ LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
     return op.emitOpError() << "has no config, run pa-configure first";
   if (failed(checkOperandsForChip(op, {op.getQ(), op.getKeys(), op.getWeights(),
                                        op.getBlockTable(), op.getLogits()})))
+    return failure();
+  if (failed(checkDmaStride(op, target)))
     return failure();
   if (op.getLayout() == Layout::tiled) {
     auto [strides, offset] =
@@ -110,8 +126,10 @@ LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
   spec.name = getKernelName(op);
   spec.op = PagedLogitsOp::getOperationName();
   spec.blockSize = config.getWaves() * target.waveSize;
-  spec.grid = {workers, isEven ? batch : one, one};
-  spec.gridText = {"num_workers", isEven ? "B" : "1", "1"};
+  Value sequences =
+      isEven ? host.createOrFold<arith::MaxUIOp>(batch, one) : one;
+  spec.grid = {workers, sequences, one};
+  spec.gridText = {"num_workers", isEven ? "max(B, 1)" : "1", "1"};
   spec.args = {{"q", hideNumQueries(host, op)}};
   if (op.getQueryScales())
     spec.args.push_back({"query_scales", op.getQueryScales()});
@@ -130,6 +148,10 @@ LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
       "context_lens[b] <= W * " + std::to_string(op.getPageSize()),
       "key_scales >= 0",
       "block_table[b, j] < pages for j < ceil(context_lens[b] / P)"};
+  auto keysType = cast<MemRefType>(op.getKeys().getType());
+  if (target.hasTensorDma &&
+      ShapedType::isDynamic(keysType.getStridesAndOffset().first[1]))
+    spec.preconditions.push_back("keys.stride1 < 2^48");
 
   KernelBuilder kernel(host, op, spec, target);
   LogitsKernel(kernel, op, target).emit();

@@ -7,14 +7,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "TopKKernel.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::pa;
 
 constexpr int64_t kVector = TopKShape::kVector;
+constexpr int64_t kHalf = TopKShape::kHalf;
+constexpr int64_t kMinNumberKey = TopKShape::kMinNumberKey;
 
 void TopKKernel::emitLaneIds() {
   thread = kernel.threadId();
+  threadI32 = toI32(thread);
   // The wave number is the same in all lanes, which nothing but this tells the
   // backend.
   waveI32 = uniform(toI32(div(thread, shape.lanes)));
@@ -33,44 +38,64 @@ void TopKKernel::emitBuffers() {
   };
   buffer = addLds({std::max(shape.candidates, shape.getSortSize()), 2});
   buckets = addLds({TopKShape::kPasses, TopKShape::kBuckets});
-  picked = addLds({TopKShape::kPasses, 2});
-  tileCounts = addLds({2, shape.waves + 1});
-  candidateCounts = addLds({2, shape.waves + 1});
+  picked = addLds({TopKShape::kPasses, 3});
+  tileCounts = addLds({TopKShape::kTurns, shape.waves + 1});
+  candidateCounts = addLds({TopKShape::kTurns, shape.waves + 1});
   waveHits = addLds({shape.waves});
 }
 
+/// The value of an i32 operand for the row, the same in all lanes.
+Value TopKKernel::loadForRow(StringRef name, Value position) {
+  return uniform(
+      b.create<memref::LoadOp>(kernel.arg(name), ValueRange{position}));
+}
+
+/// All columns fit i32, and scalar registers compare no more than that.
 void TopKKernel::emitRange() {
-  Value zero = index(0);
+  Value zero = i32(0);
   Value values = kernel.arg("values");
-  Value columns = b.create<memref::DimOp>(values, 1);
-  // Columns are fewer than 2^31.
-  unknownZero = b.create<arith::ShRUIOp>(columns, index(32));
-  start = op.getRowStarts()
-              ? max(loadIndex(kernel.arg("row_starts"), {row}), zero)
-              : zero;
-  end = op.getRowEnds() ? min(loadIndex(kernel.arg("row_ends"), {row}), columns)
-                        : columns;
+  Value columnCount = b.create<memref::DimOp>(values, 1);
+  unknownZero = toI32(b.create<arith::ShRUIOp>(columnCount, index(32)));
+  Value columns = toI32(columnCount);
+  start = op.getRowStarts() ? max(loadForRow("row_starts", row), zero) : zero;
+  end = columns;
+  if (op.getRowEnds())
+    end = min(loadForRow("row_ends", row), columns);
+  if (op.getContextLens()) {
+    // Row b * N + i ends N - 1 - i columns before its sequence.
+    const int64_t nextN = *op.getNextN();
+    Value length = max(loadForRow("context_lens", div(row, nextN)), zero);
+    end = min(add(add(length, toI32(rem(row, nextN))), 1 - nextN), columns);
+  }
   end = max(start, end);
   source = values;
   if (role != TopKRole::whole) {
     // All splits but the last one with a column have the same number of
     // columns.
     Value length = sub(end, start);
-    share = max(b.create<arith::CeilDivUIOp>(length, index(splits)), index(1));
+    Value parts = splits > 0 ? i32(splits) : toI32(kernel.arg("num_splits"));
+    share = uniform(max(b.create<arith::CeilDivUIOp>(length, parts), i32(1)));
     if (role == TopKRole::split) {
-      start = min(add(start, b.create<arith::MulIOp>(split, share)), end);
-      end = min(add(start, share), end);
+      // Past the end the product may not fit.
+      Value before = b.create<arith::MulIOp>(
+          b.create<arith::ExtUIOp>(b.getI64Type(), toI32(split)),
+          b.create<arith::ExtUIOp>(b.getI64Type(), share));
+      Value most = b.create<arith::ExtUIOp>(b.getI64Type(), length);
+      before = b.create<arith::TruncIOp>(
+          b.getI32Type(), b.create<arith::MinUIOp>(before, most));
+      start = uniform(add(start, before));
+      end = add(start, min(share, sub(end, start)));
     } else {
-      Value k = index(shape.k);
-      Value full = b.create<arith::DivUIOp>(length, share);
-      Value rest = b.create<arith::RemUIOp>(length, share);
+      Value k = i32(shape.k);
+      Value full = uniform(b.create<arith::DivUIOp>(length, share));
+      Value rest = sub(length, b.create<arith::MulIOp>(full, share));
       source = kernel.arg("work_values");
       start = zero;
       end = add(b.create<arith::MulIOp>(full, min(share, k)), min(rest, k));
     }
   }
   count = sub(end, start);
-  wanted = toI32(min(count, index(shape.k)));
+  wanted = min(count, i32(shape.k));
 
   // Tiles start where 16 bytes are aligned; tile 0 is what lies before.
   auto type = cast<MemRefType>(source.getType());
@@ -80,293 +105,345 @@ void TopKKernel::emitRange() {
   element = add(element, metadata.getOffset());
   element =
       add(element, b.create<arith::MulIOp>(row, metadata.getStrides().front()));
-  Value past = rem(add(element, start), kVector);
-  Value head = rem(sub(index(kVector), past), kVector);
-  aligned = min(add(start, head), end);
-  firstTile = select(equal(aligned, start), index(1), zero);
+  Value past = rem(add(toI32(element), start), kVector);
+  Value head = rem(sub(i32(kVector), past), kVector);
+  aligned = uniform(add(start, min(head, count)));
+  firstTile = select(equal(aligned, start), i32(1), zero);
   lastTile = div(add(sub(end, aligned), shape.tile - 1), shape.tile);
 }
 
-/// First column of a tile, and its number of columns.
-std::pair<Value, Value> TopKKernel::getTileRange(Value tileNumber) {
-  Value isHead = equal(tileNumber, index(0));
-  Value to = add(aligned, mul(tileNumber, shape.tile));
-  Value from = select(isHead, start, sub(to, index(shape.tile)));
-  to = select(isHead, aligned, min(to, end));
-  return {from, max(sub(to, from), index(0))};
+/// The columns of a tile, none behind the last one.
+TopKKernel::ColumnRange TopKKernel::getTileRange(Value tileNumber) {
+  Value isHead = equal(tileNumber, i32(0));
+  Value left = sub(end, aligned);
+  Value before =
+      b.create<arith::MinUIOp>(mul(sub(tileNumber, i32(1)), shape.tile), left);
+  Value from = select(isHead, start, add(aligned, before));
+  Value size = select(isHead, sub(aligned, start),
+                      min(sub(left, before), i32(shape.tile)));
+  return {uniform(from), uniform(size)};
 }
 
-/// First column of the wave inside a tile. A wave has consecutive columns.
-Value TopKKernel::getWaveOffset() {
-  return mul(wave, shape.loads * shape.lanes * kVector);
+/// The columns of a run of a tile.
+TopKKernel::ColumnRange TopKKernel::getRun(const ColumnRange &tile,
+                                           int64_t number) {
+  if (shape.runs == 1)
+    return tile;
+  const int64_t before = number * shape.runColumns;
+  Value size = max(sub(tile.size, i32(before)), i32(0));
+  return {add(tile.from, before), min(size, i32(shape.runColumns))};
 }
 
-/// Whether all columns of the wave are inside a tile of `size` columns.
+/// First column of the lane inside a run. A lane has consecutive columns, so
+/// that the order of lanes is that of their columns.
+Value TopKKernel::getLaneOffset() { return mul(thread, shape.laneColumns); }
+
+/// Whether all columns of the wave are inside a run of `size` columns.
 Value TopKKernel::isWholeWave(Value size) {
-  return compare(arith::CmpIPredicate::sle,
-                 add(getWaveOffset(), shape.loads * shape.lanes * kVector),
+  const int64_t waveColumns = shape.lanes * shape.laneColumns;
+  return compare(arith::CmpIPredicate::sle, mul(add(waveI32, 1), waveColumns),
                  size);
 }
 
-/// The lane's columns of a tile, one vector for each load; what lies outside
-/// the tile is not read.
-TopKKernel::Tile TopKKernel::loadTile(Value tileNumber) {
-  auto [from, size] = getTileRange(tileNumber);
+/// The first operand, of which the backend does not see that it is.
+Value TopKKernel::hide(ValueRange operands, StringRef constraints) {
+  return b
+      .create<LLVM::InlineAsmOp>(
+          operands[0].getType(), operands, /*asm_string=*/"", constraints,
+          /*has_side_effects=*/false, /*is_align_stack=*/false,
+          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
+/// The lane's columns of a run, one vector for each load; what lies outside the
+/// run is not read.
+TopKKernel::Run TopKKernel::loadRun(const ColumnRange &range) {
+  Value from = range.from, size = range.size;
   auto type = VectorType::get({kVector}, b.getF32Type());
-  Value first = add(getWaveOffset(), mul(lane, kVector));
+  Value first = getLaneOffset();
   auto forEachLoad = [&](auto &&emit) {
-    Tile tile;
-    for (int64_t load = 0; load < shape.loads; ++load)
-      tile.push_back(emit(add(first, load * shape.lanes * kVector)));
-    return tile;
+    Run run;
+    for (int64_t load = 0; load < shape.runLoads; ++load)
+      run.push_back(emit(add(first, load * kVector)));
+    return run;
   };
-  auto loadVectors = [&, from = from] {
+  auto loadVectors = [&] {
     return forEachLoad([&](Value offset) -> Value {
-      return b.create<vector::LoadOp>(type, source,
-                                      ValueRange{row, add(from, offset)});
+      return b.create<vector::LoadOp>(
+          type, source, ValueRange{row, add(toIndex(from), offset)});
     });
   };
   auto zeros = [&] {
     Value zero = b.create<arith::ConstantOp>(type, b.getZeroAttr(type));
-    return Tile(shape.loads, zero);
+    return Run(shape.runLoads, zero);
   };
   // Lanes behind the end read the last column.
-  auto loadElements = [&, from = from, size = size] {
-    Value last = sub(size, index(1));
+  auto loadElements = [&] {
+    Value last = toIndex(sub(size, i32(1)));
     return forEachLoad([&](Value offset) -> Value {
       Value result = b.create<arith::ConstantOp>(type, b.getZeroAttr(type));
       for (int64_t i = 0; i < kVector; ++i) {
         Value position = max(min(add(offset, i), last), index(0));
         Value element = b.create<memref::LoadOp>(
-            source, ValueRange{row, add(from, position)});
+            source, ValueRange{row, add(toIndex(from), position)});
         result = b.create<vector::InsertOp>(element, result, i);
       }
       return result;
     });
   };
-  return branch(isWholeWave(size), loadVectors, [&, size = size] {
-    return branch(less(getWaveOffset(), size), loadElements, zeros);
+  return branch(isWholeWave(size), loadVectors, [&] {
+    Value first = mul(waveI32, shape.lanes * shape.laneColumns);
+    Run run = branch(less(first, size), loadElements, zeros);
+    // Vectors that the backend does not take apart, so that those of the loads
+    // are not copied element by element.
+    for (Value &vector : run)
+      vector = hide(vector, "=v,0");
+    return run;
   });
 }
 
-/// The masks of the lanes whose element of one load is not below the threshold,
-/// one for each element of a lane. NaN always is a hit, the keys of candidates
-/// rank it.
-SmallVector<Value> TopKKernel::findHits(const Tile &tile, int64_t load,
-                                        Value tileNumber, Value threshold) {
-  Value size = getTileRange(tileNumber).second;
-  Value sizeI32 = toI32(size);
-  auto hitMask = [&](int64_t i) {
-    Value element = b.create<vector::ExtractOp>(tile[load], i);
-    return ballot(
-        b.create<arith::CmpFOp>(arith::CmpFPredicate::UGE, element, threshold));
-  };
-  const int64_t perLoad = shape.lanes * kVector;
-  return branch(
-      isWholeWave(size),
-      [&] {
-        SmallVector<Value> masks;
-        for (int64_t i = 0; i < kVector; ++i)
-          masks.push_back(hitMask(i));
-        return masks;
-      },
-      [&] {
-        // A value that only exists here keeps the backend from computing what
-        // follows for every tile: it would take more time than all else.
-        Value size = uniform(sizeI32);
-        SmallVector<Value> masks;
-        for (int64_t i = 0; i < kVector; ++i) {
-          Value mask = hitMask(i);
-          Type type = mask.getType();
-          auto constant = [&](int64_t value) -> Value {
-            return b.create<arith::ConstantOp>(b.getIntegerAttr(type, value));
-          };
-          // Lanes whose element is inside the tile.
-          Value first = add(mul(waveI32, shape.loads * perLoad),
-                            load * perLoad + i - (kVector - 1));
-          Value lanes = min(div(max(sub(size, first), i32(0)), kVector),
-                            i32(shape.lanes));
-          Value shift = min(lanes, i32(shape.lanes - 1));
-          if (shape.lanes == 64)
-            shift = b.create<arith::ExtUIOp>(type, shift);
-          Value below = b.create<arith::SubIOp>(
-              b.create<arith::ShLIOp>(constant(1), shift), constant(1));
-          Value inside =
-              select(equal(lanes, i32(shape.lanes)), constant(-1), below);
-          masks.push_back(bitAnd(mask, inside));
-        }
-        return masks;
-      });
-}
-
-/// Hits of the wave in a tile.
-Value TopKKernel::countHits(const Tile &tile, Value tileNumber,
-                            Value threshold) {
-  Value sum = i32(0);
-  for (int64_t load = 0; load < shape.loads; ++load)
-    for (Value mask : findHits(tile, load, tileNumber, threshold))
-      sum = add(sum, countBits(mask));
-  return sum;
-}
-
-/// Appends the wave's hits to the candidates, from position `base` on. They are
-/// found again: the masks of all elements would fill the scalar registers. The
-/// threshold is read anew, so that the backend does not see that they are
-/// known.
-void TopKKernel::insertHits(const Tile &tile, Value tileNumber, Value threshold,
-                            Value base) {
-  Value from = getTileRange(tileNumber).first;
-  const int64_t perLoad = shape.lanes * kVector;
-  Value firstColumn =
-      toI32(add(add(from, getWaveOffset()), mul(lane, kVector)));
-  Value bits = b.create<arith::BitcastOp>(b.getI32Type(), threshold);
-  threshold = b.create<arith::BitcastOp>(b.getF32Type(), uniform(bits));
-  for (int64_t load = 0; load < shape.loads; ++load) {
-    SmallVector<Value> masks = findHits(tile, load, tileNumber, threshold);
-    Value any = masks[0];
-    for (int64_t i = 1; i < kVector; ++i)
-      any = bitOr(any, masks[i]);
-    Value none =
-        b.create<arith::ConstantOp>(b.getIntegerAttr(any.getType(), 0));
-    branch(compare(arith::CmpIPredicate::ne, any, none), [&] {
-      Value position = base;
-      for (Value mask : masks)
-        position = countBitsBelowLane(mask, position);
-      for (int64_t i = 0; i < kVector; ++i) {
-        position = branch(
-            isSet(masks[i]),
-            [&] {
-              Value element = b.create<arith::BitcastOp>(
-                  b.getI32Type(), b.create<vector::ExtractOp>(tile[load], i));
-              Value column = add(firstColumn, load * perLoad + i);
-              Value pair = b.create<vector::FromElementsOp>(
-                  VectorType::get({2}, b.getI32Type()),
-                  ValueRange{element, column});
-              b.create<vector::StoreOp>(
-                  pair, buffer, ValueRange{toIndex(position), index(0)});
-              return SmallVector<Value>{add(position, 1)};
-            },
-            [&] { return SmallVector<Value>{position}; })[0];
-      }
-    });
-    for (Value mask : masks)
-      base = add(base, countBits(mask));
+/// A bit for each column of the lane, the first one in the lowest: whether it
+/// is not below the threshold. That is the sign of the difference; a NaN may
+/// have either.
+Value TopKKernel::findHits(ArrayRef<Value> run, Value size,
+                           const Threshold &threshold) {
+  auto type = VectorType::get({kVector}, b.getF32Type());
+  Value negated = b.create<vector::BroadcastOp>(
+      type, b.create<arith::NegFOp>(threshold.value));
+  Value misses = i32(0);
+  for (Value vector : llvm::reverse(run)) {
+    Value difference = b.create<arith::AddFOp>(vector, negated);
+    difference = b.create<arith::BitcastOp>(
+        VectorType::get({kVector}, b.getI32Type()), difference);
+    for (int64_t i = kVector - 1; i >= 0; --i) {
+      Value bits = b.create<vector::ExtractOp>(difference, i);
+      misses = bitOr(b.create<arith::ShLIOp>(misses, i32(1)),
+                     b.create<arith::ShRUIOp>(bits, i32(31)));
+    }
   }
+  Value hits = b.create<arith::XOrIOp>(misses, i32(-1));
+  // Lanes have up to 16 columns inside the run.
+  Value inside = sub(size, mul(threadI32, shape.laneColumns));
+  inside = min(max(inside, i32(0)), i32(shape.laneColumns));
+  Value mask = sub(b.create<arith::ShLIOp>(i32(1), inside), i32(1));
+  return bitAnd(bitOr(hits, threshold.always), mask);
+}
+
+/// The hits in lanes below the lane, and those of the wave. One binary digit of
+/// the counts of the lanes after another is added up; few lanes have more than
+/// three.
+std::pair<Value, Value> TopKKernel::prefixOverLanes(Value hits) {
+  Value counts = b.create<math::CtPopOp>(hits);
+  auto addDigits = [&](int64_t first, int64_t last, Value below, Value total) {
+    for (int64_t digit = first; digit <= last; ++digit) {
+      Value bit = bitAnd(counts, i32(int64_t(1) << digit));
+      Value mask = ballot(compare(arith::CmpIPredicate::ne, bit, i32(0)));
+      Value shift = i32(digit);
+      below =
+          add(below,
+              b.create<arith::ShLIOp>(countBitsBelowLane(mask, i32(0)), shift));
+      total = add(total, b.create<arith::ShLIOp>(countBits(mask), shift));
+    }
+    return SmallVector<Value>{below, total};
+  };
+  SmallVector<Value> sums = addDigits(0, 1, i32(0), i32(0));
+  Value many = ballot(compare(arith::CmpIPredicate::ugt, counts, i32(3)));
+  Value none = b.create<arith::ConstantOp>(b.getIntegerAttr(many.getType(), 0));
+  const int64_t last = llvm::Log2_64(static_cast<uint64_t>(shape.laneColumns));
+  sums = branch(
+      equal(many, none), [&] { return sums; },
+      [&] { return addDigits(2, last, sums[0], sums[1]); });
+  return {sums[0], sums[1]};
+}
+
+/// Appends the lane's hits to the candidates, from position `position` on. Only
+/// their columns: the few values that are needed are read again.
+void TopKKernel::insertHits(Value hits, Value from, Value position) {
+  Value first = add(from, mul(threadI32, shape.laneColumns));
+  Type type = b.getI32Type();
+  auto whileOp =
+      b.create<scf::WhileOp>(TypeRange{type, type}, ValueRange{hits, position});
+  SmallVector<Location> locs(2, b.getLoc());
+  OpBuilder::InsertionGuard guard(b);
+  Block *before =
+      b.createBlock(&whileOp.getBefore(), {}, TypeRange{type, type}, locs);
+  b.create<scf::ConditionOp>(
+      compare(arith::CmpIPredicate::ne, before->getArgument(0), i32(0)),
+      before->getArguments());
+  Block *after =
+      b.createBlock(&whileOp.getAfter(), {}, TypeRange{type, type}, locs);
+  hits = after->getArgument(0);
+  position = after->getArgument(1);
+  Value bit = b.create<LLVM::CountTrailingZerosOp>(type, hits,
+                                                   /*is_zero_poison=*/true);
+  b.create<memref::StoreOp>(add(first, bit), buffer,
+                            ValueRange{toIndex(position), index(1)});
+  hits = bitAnd(hits, add(hits, -1));
+  b.create<scf::YieldOp>(ValueRange{hits, add(position, 1)});
 }
 
 /// A key that the k-th best of the row probably reaches, or 0.
 Value TopKKernel::sampleThreshold() {
   return branch(
-      compare(arith::CmpIPredicate::ugt, count, index(shape.candidates)),
+      compare(arith::CmpIPredicate::sgt, count, i32(shape.candidates)),
       [&] {
         // Vectors from all over the row, about as many as threads.
         Value vectors =
-            min(div(count, 32), max(index(shape.threads), div(count, 128)));
-        vectors = min(vectors, index(shape.candidates / kVector));
-        Value stride = b.create<arith::DivUIOp>(count, vectors);
+            min(div(count, 32), max(i32(shape.threads), div(count, 256)));
+        vectors = min(vectors, i32(shape.candidates / kVector));
+        Value stride = uniform(b.create<arith::DivUIOp>(count, vectors));
         auto type = VectorType::get({kVector}, b.getF32Type());
-        forEachItem(index(0), vectors, [&](Value item) {
+        forEachItem(i32(0), vectors, [&](Value item) {
           Value column = add(start, b.create<arith::MulIOp>(item, stride));
-          Value loaded =
-              b.create<vector::LoadOp>(type, source, ValueRange{row, column});
+          Value loaded = b.create<vector::LoadOp>(
+              type, source, ValueRange{row, toIndex(column)});
           for (int64_t i = 0; i < kVector; ++i) {
             Value bits = b.create<arith::BitcastOp>(
                 b.getI32Type(), b.create<vector::ExtractOp>(loaded, i));
-            b.create<memref::StoreOp>(
-                toKey(bits), buffer,
-                ValueRange{add(mul(item, kVector), i), index(0)});
+            Value to = toIndex(add(mul(item, kVector), i));
+            b.create<memref::StoreOp>(toKey(bits), buffer,
+                                      ValueRange{to, index(0)});
           }
         });
-        // As many as expected among them and a quarter and 16 more: the spread
-        // of that number is about its root.
+        // As many as expected among them and an eighth and 12 more: the spread
+        // of that number is about its root. An eighth more does no harm.
         Value samples = mul(vectors, kVector);
-        Value expected = b.create<arith::DivUIOp>(mul(samples, shape.k), count);
-        Value rank = add(add(expected, div(expected, 4)), 16);
+        Value expected =
+            uniform(b.create<arith::DivUIOp>(mul(samples, shape.k), count));
+        Value rank = add(add(expected, div(expected, 8)), 12);
         rank = min(rank, samples);
-        return SmallVector<Value>{select(toI32(samples), toI32(rank)).key};
+        Value key = findCut(samples, rank, div(rank, 8)).key;
+        // What lets in -inf lets in everything.
+        key =
+            select(compare(arith::CmpIPredicate::ule, key, i32(kMinNumberKey)),
+                   i32(0), key);
+        return SmallVector<Value>{key};
       },
       [&] { return SmallVector<Value>{i32(0)}; })[0];
 }
 
-/// Reads the row and returns the candidates with at least `floorKey`.
+/// Reads the row and returns the candidates, among them all columns that have
+/// at least `floorKey` and may be among the best.
 TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
-  Value zero = index(0), none = i32(0);
+  Value none = i32(0);
   barrier();
-  branch(less(thread, index(2 * (shape.waves + 1))), [&] {
-    b.create<memref::StoreOp>(
-        none, tileCounts,
-        ValueRange{div(thread, shape.waves + 1), rem(thread, shape.waves + 1)});
-  });
+  clearCounts(tileCounts);
   barrier();
 
-  // The tile after the current one is on its way.
-  SmallVector<Value> init{none, none, thresholdAt(floorKey), zero, none, none,
-                          none, none};
+  Threshold first = thresholdAt(floorKey);
+  ColumnRange firstRange = getTileRange(firstTile);
+  SmallVector<Value> init{none,           none, first.value,
+                          first.always,   none, firstRange.from,
+                          firstRange.size};
   const size_t fixed = init.size();
-  llvm::append_range(init, loadTile(firstTile));
+  auto loadTile = [&](const ColumnRange &range) {
+    SmallVector<Value> tile;
+    for (int64_t i = 0; i < shape.runs; ++i)
+      llvm::append_range(tile, loadRun(getRun(range, i)));
+    return tile;
+  };
+  llvm::append_range(init, loadTile(firstRange));
   SmallVector<Value> result = loop(
-      firstTile, add(lastTile, 1), index(1), init,
+      firstTile, add(lastTile, 1), i32(1), init,
       [&](Value tileNumber, ValueRange args) {
-        Value found = args[0], keyed = args[1], threshold = args[2],
-              parity = args[3], lastBase = args[4], lastTotal = args[5],
-              otherBase = args[6], otherTotal = args[7];
-        Tile tile(args.drop_front(fixed));
-        Tile next = loadTile(add(tileNumber, 1));
-        Value own = countHits(tile, tileNumber, threshold);
-        auto [base, total] = prefixOverWaves(tileCounts, parity, own);
-        Value before = sub(base, lastBase), all = sub(total, lastTotal);
+        Value found = args[0], turn = args[4];
+        Threshold threshold{args[2], args[3]};
+        ColumnRange range{args[5], args[6]};
+        SmallVector<Value> tile(args.drop_front(fixed)), hits;
+        for (int64_t i = 0; i < shape.runs; ++i)
+          hits.push_back(
+              findHits(ArrayRef(tile).slice(i * shape.runLoads, shape.runLoads),
+                       getRun(range, i).size, threshold));
+        // The hits are all that is needed of a tile. The next one is loaded
+        // into the same registers, not before they are known, and is on its way
+        // while they are dealt with.
+        ColumnRange nextRange = getTileRange(add(tileNumber, 1));
+        SmallVector<Value> known{nextRange.from};
+        llvm::append_range(known, hits);
+        nextRange.from =
+            uniform(hide(known, shape.runs == 1 ? "=s,0,v" : "=s,0,v,v"));
+        SmallVector<Value> next = loadTile(nextRange);
 
-        // Hits that do not fit at once go in wave by wave.
-        Value hitThreshold = threshold;
-        Value capacity = i32(shape.candidates);
-        Value fits =
-            compare(arith::CmpIPredicate::sle, add(found, all), capacity);
-        branch(b.create<arith::XOrIOp>(
-                   fits, b.create<arith::ConstantOp>(b.getBoolAttr(true))),
-               [&] {
-                 branch(equal(lane, zero), [&] {
-                   b.create<memref::StoreOp>(own, waveHits, ValueRange{wave});
-                 });
-                 barrier();
-               });
-        Value turns = select(fits, index(1), index(shape.waves));
-        SmallVector<Value> state = loop(
-            zero, turns, index(1), {found, keyed, threshold},
-            [&](Value turn, ValueRange args) -> SmallVector<Value> {
-              Value found = args[0], keyed = args[1], threshold = args[2];
-              Value more = branch(
-                  fits, [&] { return SmallVector<Value>{all}; },
-                  [&] {
-                    return SmallVector<Value>{uniform(
-                        b.create<memref::LoadOp>(waveHits, ValueRange{turn}))};
-                  })[0];
-              SmallVector<Value> state = branch(
-                  compare(arith::CmpIPredicate::sgt, add(found, more),
-                          capacity),
-                  [&]() -> SmallVector<Value> {
-                    Value key = keepBestOf({found, keyed});
-                    return {i32(shape.k), i32(shape.k),
-                            thresholdAbove(key, floorKey)};
-                  },
-                  [&]() -> SmallVector<Value> {
-                    return {found, keyed, threshold};
-                  });
-              Value isNow = bitOr(fits, equal(turn, wave));
-              Value hasHits = compare(arith::CmpIPredicate::ne, own, none);
-              branch(bitAnd(isNow, hasHits), [&] {
-                insertHits(tile, tileNumber, hitThreshold,
-                           add(state[0], select(fits, before, none)));
-              });
-              return {add(state[0], more), state[1], state[2]};
+        // The counts of two runs share a word.
+        SmallVector<Value> below, own;
+        Value counts = none;
+        for (Value bits : hits) {
+          auto [lanesBelow, sum] = prefixOverLanes(bits);
+          counts = add(counts, below.empty()
+                                   ? sum
+                                   : b.create<arith::ShLIOp>(sum, i32(kHalf)));
+          below.push_back(lanesBelow);
+          own.push_back(sum);
+        }
+        auto [before, all] = prefixOverWaves(tileCounts, turn, counts);
+        auto part = [&](Value sums, int64_t i) -> Value {
+          if (shape.runs == 1)
+            return sums;
+          return i == 0 ? bitAnd(sums, i32(0xFFFF))
+                        : b.create<arith::ShRUIOp>(sums, i32(kHalf));
+        };
+        Value foundThen = found;
+        for (int64_t i = 0; i < shape.runs; ++i)
+          foundThen = add(foundThen, part(all, i));
+        Value fits = compare(arith::CmpIPredicate::sle, foundThen,
+                             i32(shape.candidates));
+        SmallVector<Value> state = branch(
+            fits,
+            [&, before = before, all = all]() -> SmallVector<Value> {
+              Value position = found;
+              for (int64_t i = 0; i < shape.runs; ++i) {
+                Value first = add(add(position, part(before, i)), below[i]);
+                insertHits(hits[i], getRun(range, i).from, first);
+                position = add(position, part(all, i));
+              }
+              return {foundThen, args[1], args[2], args[3]};
+            },
+            [&] {
+              SmallVector<Value> state(args.take_front(4));
+              for (int64_t i = 0; i < shape.runs; ++i)
+                state = insertInTurns(hits[i], below[i], own[i],
+                                      getRun(range, i).from, state, floorKey);
+              return state;
             });
-
-        SmallVector<Value> yielded{
-            state[0],  state[1],   state[2], sub(index(1), parity),
-            otherBase, otherTotal, base,     total};
+        SmallVector<Value> yielded(state);
+        yielded.append({nextTurn(turn), nextRange.from, nextRange.size});
         llvm::append_range(yielded, next);
         return yielded;
       });
   return {result[0], result[1]};
+}
+
+/// Inserts the hits of a run that do not fit at once wave by wave. `state` are
+/// the candidates and the threshold; returns what they are then.
+SmallVector<Value> TopKKernel::insertInTurns(Value hits, Value lanesBelow,
+                                             Value own, Value from,
+                                             ArrayRef<Value> state,
+                                             Value floorKey) {
+  barrier();
+  branch(equal(lane, index(0)),
+         [&] { b.create<memref::StoreOp>(own, waveHits, ValueRange{wave}); });
+  barrier();
+  return loop(
+      index(0), index(shape.waves), index(1), state,
+      [&](Value turn, ValueRange args) -> SmallVector<Value> {
+        Value found = args[0], keyed = args[1];
+        Value more =
+            uniform(b.create<memref::LoadOp>(waveHits, ValueRange{turn}));
+        SmallVector<Value> state = branch(
+            compare(arith::CmpIPredicate::sgt, add(found, more),
+                    i32(shape.candidates)),
+            [&]() -> SmallVector<Value> {
+              Threshold raised =
+                  thresholdAbove(keepBestOf({found, keyed}), floorKey);
+              return {i32(shape.k), i32(shape.k), raised.value, raised.always};
+            },
+            [&]() -> SmallVector<Value> {
+              return {found, keyed, args[2], args[3]};
+            });
+        branch(equal(turn, wave),
+               [&] { insertHits(hits, from, add(state[0], lanesBelow)); });
+        return {add(state[0], more), state[1], state[2], state[3]};
+      });
 }
 
 /// The best columns of the range, at most k, in ascending order.
@@ -375,32 +452,24 @@ TopKKernel::Candidates TopKKernel::collectAll() {
   Value sampled = sampleThreshold();
   // Where fewer than k candidates reach the sampled key, once more without it.
   auto whileOp = b.create<scf::WhileOp>(TypeRange{type, type}, sampled);
+  OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&whileOp.getBefore(), {}, type, {b.getLoc()});
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(before);
-    Value floorKey = before->getArgument(0);
-    Candidates all = collect(floorKey);
-    Value k = i32(shape.k);
-    SmallVector<Value> state = branch(
-        less(all.count, k),
-        [&]() -> SmallVector<Value> {
-          return {all.count, all.keyed, less(all.count, wanted)};
-        },
-        [&]() -> SmallVector<Value> {
-          Value key = keepBestOf(all);
-          return {k, k, compare(arith::CmpIPredicate::ult, key, floorKey)};
-        });
-    b.create<scf::ConditionOp>(state[2], ValueRange{state[0], state[1]});
-  }
-  Block *after = b.createBlock(&whileOp.getAfter(), {}, {type, type},
-                               {b.getLoc(), b.getLoc()});
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(after);
-    b.create<scf::YieldOp>(i32(0));
-  }
-  b.setInsertionPointAfter(whileOp);
+  Value floorKey = before->getArgument(0);
+  Candidates all = collect(floorKey);
+  Value k = i32(shape.k);
+  SmallVector<Value> state = branch(
+      less(all.count, k),
+      [&]() -> SmallVector<Value> {
+        return {all.count, all.keyed, less(all.count, wanted)};
+      },
+      [&]() -> SmallVector<Value> {
+        Value key = keepBestOf(all);
+        return {k, k, compare(arith::CmpIPredicate::ult, key, floorKey)};
+      });
+  b.create<scf::ConditionOp>(state[2], ValueRange{state[0], state[1]});
+  b.createBlock(&whileOp.getAfter(), {}, {type, type},
+                {b.getLoc(), b.getLoc()});
+  b.create<scf::YieldOp>(i32(0));
   return {whileOp.getResult(0), whileOp.getResult(1)};
 }
 
@@ -408,11 +477,13 @@ void TopKKernel::writeResults(const Candidates &found) {
   Value indices = kernel.arg("indices");
   Value topValues = op.getTopValues() ? kernel.arg("top_values") : Value();
   // What is not there has column -1.
-  forEachItem(toIndex(found.count), index(shape.k), [&](Value item) {
-    b.create<memref::StoreOp>(i32(-1), buffer, ValueRange{item, index(1)});
+  forEachItem(found.count, i32(shape.k), [&](Value item) {
+    b.create<memref::StoreOp>(i32(-1), buffer,
+                              ValueRange{toIndex(item), index(1)});
   });
   barrier();
-  forEachItem(index(0), index(shape.k), [&](Value item) {
+  forEachItem(i32(0), i32(shape.k), [&](Value itemI32) {
+    Value item = toIndex(itemI32);
     Value column = b.create<memref::LoadOp>(buffer, ValueRange{item, index(1)});
     Value isThere = compare(arith::CmpIPredicate::ne, column, i32(-1));
     if (role == TopKRole::merge)
@@ -446,11 +517,12 @@ void TopKKernel::writeResults(const Candidates &found) {
 void TopKKernel::writeSplit(const Candidates &found) {
   Value columns = kernel.arg("work_columns"),
         values = kernel.arg("work_values");
-  Value first = b.create<arith::MulIOp>(split, min(share, index(shape.k)));
-  forEachItem(index(0), toIndex(found.count), [&](Value item) {
+  Value first = b.create<arith::MulIOp>(toI32(split), min(share, i32(shape.k)));
+  forEachItem(i32(0), found.count, [&](Value itemI32) {
+    Value item = toIndex(itemI32);
     Value key = b.create<memref::LoadOp>(buffer, ValueRange{item, index(0)});
     Value column = b.create<memref::LoadOp>(buffer, ValueRange{item, index(1)});
-    Value to = add(first, item);
+    Value to = toIndex(add(first, itemI32));
     b.create<memref::StoreOp>(
         b.create<arith::BitcastOp>(b.getF32Type(), fromKey(key)), values,
         ValueRange{row, to});

@@ -15,10 +15,9 @@
 using namespace mlir;
 using namespace mlir::pa;
 
-/// Keys of -inf and +inf: between them lie those of all numbers.
-constexpr int64_t kMinNumberKey = 0x007FFFFF;
-constexpr int64_t kMaxNumberKey = 0xFF800000;
-constexpr int64_t kSign = 0x80000000;
+constexpr int64_t kMinNumberKey = TopKShape::kMinNumberKey;
+constexpr int64_t kMaxNumberKey = TopKShape::kMaxNumberKey;
+constexpr int64_t kSign = TopKShape::kSign;
 
 //===----------------------------------------------------------------------===//
 // Structure and wave primitives
@@ -64,7 +63,7 @@ SmallVector<Value> TopKKernel::loop(
 
 void TopKKernel::forEachItem(Value from, Value count,
                              llvm::function_ref<void(Value)> body) {
-  loop(add(from, thread), count, index(shape.threads), {},
+  loop(add(from, threadI32), count, i32(shape.threads), {},
        [&](Value item, ValueRange) {
          body(item);
          return SmallVector<Value>();
@@ -78,14 +77,6 @@ void TopKKernel::barrier() { b.create<amdgpu::LDSBarrierOp>(); }
 Value TopKKernel::ballot(Value bit) {
   return b.create<ROCDL::BallotOp>(
       b.getIntegerType(static_cast<unsigned>(shape.lanes)), bit);
-}
-
-/// The lane's own bit of a mask in scalar registers.
-Value TopKKernel::isSet(Value mask) {
-  return b
-      .create<LLVM::CallIntrinsicOp>(
-          b.getI1Type(), b.getStringAttr("llvm.amdgcn.inverse.ballot"), mask)
-      .getResult(0);
 }
 
 Value TopKKernel::countBits(Value mask) {
@@ -109,26 +100,46 @@ Value TopKKernel::countBitsBelowLane(Value mask, Value start) {
   return b.create<ROCDL::MbcntHiOp>(type, high, inLow, none, none);
 }
 
-/// Adds `count`, which is uniform, to what the waves after this one read, and
-/// to what all read; returns the two sums as this wave reads them. `counters`
-/// has two turns, used alternately, which only grow: the caller subtracts what
-/// it read in the turn before, so that one barrier is enough and nothing has to
-/// be cleared between.
-std::pair<Value, Value> TopKKernel::prefixOverWaves(Value counters,
-                                                    Value parity, Value count) {
+/// Sets what prefixOverWaves counts with to 0.
+void TopKKernel::clearCounts(Value counters) {
+  const int64_t each = shape.waves + 1;
+  branch(less(thread, index(TopKShape::kTurns * each)), [&] {
+    b.create<memref::StoreOp>(i32(0), counters,
+                              ValueRange{div(thread, each), rem(thread, each)});
+  });
+}
+
+/// The sum of `count`, which is uniform, over the waves before this one, and
+/// over all. One barrier is enough, as three turns of counters are used one
+/// after another: what all have read in the turn before the last is set to 0
+/// before the barrier, for those that add to it after the barrier.
+std::pair<Value, Value> TopKKernel::prefixOverWaves(Value counters, Value turn,
+                                                    Value count) {
+  if (shape.waves == 1)
+    return {i32(0), count};
   // Lane j adds the count to what wave j, or with j = waves everyone, reads.
   Value isAfter = compare(arith::CmpIPredicate::ugt, laneI32, waveI32);
   Value isUsed = compare(arith::CmpIPredicate::ule, laneI32, i32(shape.waves));
+  Value now = toIndex(turn), next = toIndex(nextTurn(turn));
   branch(bitAnd(isAfter, isUsed), [&] {
     b.create<memref::AtomicRMWOp>(arith::AtomicRMWKind::addi, count, counters,
-                                  ValueRange{parity, lane});
+                                  ValueRange{now, lane});
+  });
+  branch(equal(waveI32, i32(0)), [&] {
+    branch(isUsed, [&] {
+      b.create<memref::StoreOp>(i32(0), counters, ValueRange{next, lane});
+    });
   });
   barrier();
-  Value base =
-      uniform(b.create<memref::LoadOp>(counters, ValueRange{parity, wave}));
-  Value total = uniform(b.create<memref::LoadOp>(
-      counters, ValueRange{parity, index(shape.waves)}));
-  return {base, total};
+  Value before =
+      uniform(b.create<memref::LoadOp>(counters, ValueRange{now, wave}));
+  Value all = uniform(
+      b.create<memref::LoadOp>(counters, ValueRange{now, index(shape.waves)}));
+  return {before, all};
+}
+
+Value TopKKernel::nextTurn(Value turn) {
+  return select(equal(turn, i32(TopKShape::kTurns - 1)), i32(0), add(turn, 1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,25 +163,34 @@ Value TopKKernel::fromKey(Value key) {
   return b.create<arith::XOrIOp>(key, flip);
 }
 
-/// The least value with at least `key`, as f32. -inf for NaN: what is not less
-/// than it is everything.
-Value TopKKernel::thresholdAt(Value key) {
+/// What lets in the values of at least `key`, and a few others. An infinity has
+/// no difference from itself: for -inf or NaN everything is let in, for +inf
+/// the greatest finite value too.
+TopKKernel::Threshold TopKKernel::thresholdAt(Value key) {
   Value number = b.create<arith::MaxUIOp>(key, i32(kMinNumberKey));
-  number = b.create<arith::MinUIOp>(number, i32(kMaxNumberKey));
-  return b.create<arith::BitcastOp>(b.getF32Type(), fromKey(number));
+  number = b.create<arith::MinUIOp>(number, i32(kMaxNumberKey - 1));
+  Value always = select(equal(number, i32(kMinNumberKey)), i32(-1), i32(0));
+  return {b.create<arith::BitcastOp>(b.getF32Type(), fromKey(number)), always};
 }
 
-/// The least value that is better than `key` and has at least `floorKey`.
-Value TopKKernel::thresholdAbove(Value key, Value floorKey) {
+/// What lets in the values that are better than `key` and have at least
+/// `floorKey`.
+TopKKernel::Threshold TopKKernel::thresholdAbove(Value key, Value floorKey) {
   return thresholdAt(b.create<arith::MaxUIOp>(add(key, 1), floorKey));
 }
 
-/// Turns the bits of the values of candidates `from` to `to` into their keys.
+/// Reads the values of candidates `from` to `to` again and puts their keys
+/// beside their columns.
 void TopKKernel::toKeys(Value from, Value to) {
-  Value zero = index(0);
-  forEachItem(toIndex(from), toIndex(to), [&](Value item) {
-    Value bits = b.create<memref::LoadOp>(buffer, ValueRange{item, zero});
-    b.create<memref::StoreOp>(toKey(bits), buffer, ValueRange{item, zero});
+  forEachItem(from, to, [&](Value item) {
+    Value position = toIndex(item);
+    Value column =
+        b.create<memref::LoadOp>(buffer, ValueRange{position, index(1)});
+    Value value =
+        b.create<memref::LoadOp>(source, ValueRange{row, toIndex(column)});
+    Value bits = b.create<arith::BitcastOp>(b.getI32Type(), value);
+    b.create<memref::StoreOp>(toKey(bits), buffer,
+                              ValueRange{position, index(0)});
   });
 }
 
@@ -180,152 +200,182 @@ void TopKKernel::toKeys(Value from, Value to) {
 
 /// The key of the `wanted`-th best of the first `count` candidates, which hold
 /// keys. Eight bits in each pass: the candidates that agree with what is known
-/// of the key are counted by their next bits.
-TopKKernel::Cut TopKKernel::select(Value count, Value wanted) {
+/// of the key are counted by their next bits. Ends as soon as all that agree
+/// are wanted, or up to `slack` more; the low bits of the key are then 0.
+TopKKernel::Cut TopKKernel::findCut(Value count, Value wanted, Value slack) {
   const int64_t passes = TopKShape::kPasses, bucketCount = TopKShape::kBuckets;
-  Value zero = index(0);
-  forEachItem(zero, index(passes * bucketCount), [&](Value item) {
-    b.create<memref::StoreOp>(
-        i32(0), buckets,
-        ValueRange{div(item, bucketCount), rem(item, bucketCount)});
+  Value zero = index(0), none = i32(0);
+  forEachItem(none, i32(passes * bucketCount), [&](Value item) {
+    b.create<memref::StoreOp>(none, buckets,
+                              ValueRange{toIndex(div(item, bucketCount)),
+                                         toIndex(rem(item, bucketCount))});
   });
-  branch(less(thread, index(2 * (shape.waves + 1))), [&] {
-    b.create<memref::StoreOp>(
-        i32(0), candidateCounts,
-        ValueRange{div(thread, shape.waves + 1), rem(thread, shape.waves + 1)});
-  });
+  clearCounts(candidateCounts);
   barrier();
 
-  SmallVector<Value> result = loop(
-      zero, add(unknownZero, passes), index(1),
-      {i32(0), i32(0), i32(24), wanted},
-      [&](Value pass, ValueRange args) -> SmallVector<Value> {
-        Value known = args[0], knownMask = args[1], shift = args[2],
-              rest = args[3];
-        forEachItem(zero, toIndex(count), [&](Value item) {
-          Value key = b.create<memref::LoadOp>(buffer, ValueRange{item, zero});
-          Value differs =
-              bitAnd(b.create<arith::XOrIOp>(key, known), knownMask);
-          branch(equal(differs, i32(0)), [&] {
-            Value bucket = bitAnd(b.create<arith::ShRUIOp>(key, shift),
-                                  i32(bucketCount - 1));
-            b.create<memref::AtomicRMWOp>(arith::AtomicRMWKind::addi, i32(1),
-                                          buckets,
-                                          ValueRange{pass, toIndex(bucket)});
-          });
-        });
-        barrier();
+  // The pass, what is known of the key, the greatest difference from it in the
+  // bits that are not, how many are still wanted, and how many agree.
+  Type type = b.getI32Type();
+  SmallVector<Type> types(5, type);
+  SmallVector<Location> locs(5, b.getLoc());
+  auto whileOp = b.create<scf::WhileOp>(
+      types, ValueRange{none, none, i32(-1), wanted, i32(0x7FFFFFFF)});
+  OpBuilder::InsertionGuard guard(b);
+  Block *before = b.createBlock(&whileOp.getBefore(), {}, types, locs);
+  Value isTooMany =
+      compare(arith::CmpIPredicate::sgt,
+              sub(before->getArgument(4), before->getArgument(3)), slack);
+  Value pass0 = before->getArgument(0);
+  // The key is compared with others, for which a byte of it is too coarse.
+  b.create<scf::ConditionOp>(
+      bitOr(less(pass0, i32(2)), bitAnd(isTooMany, less(pass0, i32(passes)))),
+      before->getArguments());
 
-        // The first wave finds the bucket: lane 0 has the greatest ones.
-        branch(equal(wave, zero), [&] {
-          const int64_t each = bucketCount / shape.lanes;
-          Value first = sub(index(bucketCount - each), mul(lane, each));
-          auto type = VectorType::get({each}, b.getI32Type());
-          Value counts =
-              b.create<vector::LoadOp>(type, buckets, ValueRange{pass, first});
-          SmallVector<Value> own;
-          Value sum = i32(0);
-          for (int64_t i = each - 1; i >= 0; --i) {
-            own.push_back(b.create<vector::ExtractOp>(counts, i));
-            sum = add(sum, own.back());
-          }
-          Value upTo = loop(
-              zero,
-              add(unknownZero,
-                  llvm::Log2_64(static_cast<uint64_t>(shape.lanes))),
-              index(1), {sum, i32(1)},
-              [&](Value, ValueRange args) -> SmallVector<Value> {
-                Value partial = args[0], distance = args[1];
-                auto shuffle = b.create<gpu::ShuffleOp>(
-                    partial, distance, i32(shape.lanes), gpu::ShuffleMode::UP);
-                Value received = select(less(laneI32, distance), i32(0),
-                                        shuffle.getShuffleResult());
-                return {add(partial, received), add(distance, distance)};
-              })[0];
-          Value before = sub(upTo, sum);
-          Value isHere = bitAnd(less(before, rest),
-                                compare(arith::CmpIPredicate::sle, rest, upTo));
-          branch(isHere, [&] {
-            Value bucket = add(toI32(first), each - 1),
-                  left = sub(rest, before);
-            Value isFound = b.create<arith::ConstantOp>(b.getBoolAttr(false));
-            for (int64_t i = 0; i + 1 < each; ++i) {
-              Value isBelow = compare(arith::CmpIPredicate::sgt, left, own[i]);
-              Value goesOn = bitAnd(
-                  isBelow,
-                  b.create<arith::XOrIOp>(isFound, b.create<arith::ConstantOp>(
-                                                       b.getBoolAttr(true))));
-              isFound = b.create<arith::XOrIOp>(
-                  goesOn, b.create<arith::ConstantOp>(b.getBoolAttr(true)));
-              left = select(goesOn, sub(left, own[i]), left);
-              bucket = select(goesOn, add(bucket, -1), bucket);
-            }
-            b.create<memref::StoreOp>(bucket, picked, ValueRange{pass, zero});
-            b.create<memref::StoreOp>(left, picked, ValueRange{pass, index(1)});
-          });
-        });
-        barrier();
-        Value bucket =
-            uniform(b.create<memref::LoadOp>(picked, ValueRange{pass, zero}));
-        Value left = uniform(
-            b.create<memref::LoadOp>(picked, ValueRange{pass, index(1)}));
-        return {bitOr(known, b.create<arith::ShLIOp>(bucket, shift)),
-                bitOr(knownMask,
-                      b.create<arith::ShLIOp>(i32(bucketCount - 1), shift)),
-                add(shift, -8), left};
-      });
-  return {result[0], result[3]};
+  Block *after = b.createBlock(&whileOp.getAfter(), {}, types, locs);
+  Value passI32 = uniform(after->getArgument(0));
+  Value known = uniform(after->getArgument(1)),
+        span = uniform(after->getArgument(2)),
+        rest = uniform(after->getArgument(3));
+  Value pass = toIndex(passI32);
+  Value shift = sub(i32(24), mul(passI32, 8));
+  forEachItem(none, count, [&](Value item) {
+    Value key =
+        b.create<memref::LoadOp>(buffer, ValueRange{toIndex(item), zero});
+    Value difference = b.create<arith::XOrIOp>(key, known);
+    branch(compare(arith::CmpIPredicate::ule, difference, span), [&] {
+      Value bucket = b.create<arith::ShRUIOp>(difference, shift);
+      b.create<memref::AtomicRMWOp>(arith::AtomicRMWKind::addi, i32(1), buckets,
+                                    ValueRange{pass, toIndex(bucket)});
+    });
+  });
+  barrier();
+  branch(equal(wave, zero), [&] { pickBucket(pass, rest); });
+  barrier();
+  auto load = [&](int64_t i) {
+    return uniform(
+        b.create<memref::LoadOp>(picked, ValueRange{pass, index(i)}));
+  };
+  known = bitOr(known, b.create<arith::ShLIOp>(load(0), shift));
+  span = b.create<arith::ShRUIOp>(span, i32(8));
+  b.create<scf::YieldOp>(
+      ValueRange{add(passI32, 1), known, span, load(1), load(2)});
+  b.setInsertionPointAfter(whileOp);
+  Value key = uniform(whileOp.getResult(1)),
+        left = uniform(whileOp.getResult(3)),
+        agree = uniform(whileOp.getResult(4));
+  // Where all that agree are wanted, none of them is a tie.
+  Value isAll = compare(arith::CmpIPredicate::sle, agree, left);
+  return {key, select(isAll, key, add(key, 1)), select(isAll, none, left)};
+}
+
+/// Stores the bucket of a pass that has the `rest`-th best, how many are wanted
+/// of it, and how many it has. For one wave, whose lane 0 has the greatest
+/// buckets.
+void TopKKernel::pickBucket(Value pass, Value rest) {
+  const int64_t each = TopKShape::kBuckets / shape.lanes;
+  Value zero = index(0);
+  Value first = sub(index(TopKShape::kBuckets - each), mul(lane, each));
+  auto type = VectorType::get({each}, b.getI32Type());
+  Value counts =
+      b.create<vector::LoadOp>(type, buckets, ValueRange{pass, first});
+  SmallVector<Value> own;
+  Value sum = i32(0);
+  for (int64_t i = each - 1; i >= 0; --i) {
+    own.push_back(b.create<vector::ExtractOp>(counts, i));
+    sum = add(sum, own.back());
+  }
+  const auto steps = llvm::Log2_64(static_cast<uint64_t>(shape.lanes));
+  Value upTo =
+      loop(i32(0), add(unknownZero, steps), i32(1), {sum, i32(1)},
+           [&](Value, ValueRange args) -> SmallVector<Value> {
+             Value partial = args[0], distance = args[1];
+             auto shuffle = b.create<gpu::ShuffleOp>(
+                 partial, distance, i32(shape.lanes), gpu::ShuffleMode::UP);
+             Value received = select(less(laneI32, distance), i32(0),
+                                     shuffle.getShuffleResult());
+             return {add(partial, received), add(distance, distance)};
+           })[0];
+  Value beforeLane = sub(upTo, sum);
+  Value isHere = bitAnd(less(beforeLane, rest),
+                        compare(arith::CmpIPredicate::sle, rest, upTo));
+  branch(isHere, [&] {
+    Value bucket = add(toI32(first), each - 1), left = sub(rest, beforeLane);
+    Value size = own[0];
+    Value isOpen = b.create<arith::ConstantOp>(b.getBoolAttr(true));
+    for (int64_t i = 0; i + 1 < each; ++i) {
+      isOpen = bitAnd(isOpen, compare(arith::CmpIPredicate::sgt, left, own[i]));
+      left = select(isOpen, sub(left, own[i]), left);
+      bucket = select(isOpen, add(bucket, -1), bucket);
+      size = select(isOpen, own[i + 1], size);
+    }
+    b.create<memref::StoreOp>(bucket, picked, ValueRange{pass, zero});
+    b.create<memref::StoreOp>(left, picked, ValueRange{pass, index(1)});
+    b.create<memref::StoreOp>(size, picked, ValueRange{pass, index(2)});
+  });
 }
 
 /// Keeps of the first `count` candidates those better than the cut, and of
 /// those that equal it the first ones. Their order stays.
 void TopKKernel::keepBest(Value count, const Cut &cut) {
   Value zero = index(0), one = index(1);
-  Value total = toIndex(count);
   Value none = i32(0);
-  // Both counts of a tile in one word, neither of which has more than 16 bits.
-  constexpr int64_t kHalf = 16;
-  loop(zero, total, index(shape.threads),
-       {none, none, zero, none, none, none, none},
+  constexpr int64_t kHalf = TopKShape::kHalf;
+  // A thread has consecutive items, so that their order is that of threads.
+  constexpr int64_t kItems = 2;
+  struct Item {
+    Value key, column, isBetter, isTie, betterMask, tieMask;
+  };
+  loop(none, count, i32(kItems * shape.threads), {none, none, none},
        [&](Value first, ValueRange args) -> SmallVector<Value> {
-         Value better = args[0], ties = args[1], parity = args[2],
-               lastBase = args[3], lastTotal = args[4], otherBase = args[5],
-               otherTotal = args[6];
-         Value item = add(first, thread);
-         Value isItem = less(item, total);
-         Value position = min(item, sub(total, one));
-         Value key =
-             b.create<memref::LoadOp>(buffer, ValueRange{position, zero});
-         Value column =
-             b.create<memref::LoadOp>(buffer, ValueRange{position, one});
-         Value isBetter =
-             bitAnd(isItem, compare(arith::CmpIPredicate::ugt, key, cut.key));
-         Value isTie = bitAnd(isItem, equal(key, cut.key));
-         Value betterMask = ballot(isBetter), tieMask = ballot(isTie);
-         Value both =
-             bitOr(countBits(betterMask),
-                   b.create<arith::ShLIOp>(countBits(tieMask), i32(kHalf)));
-         auto [base, sum] = prefixOverWaves(candidateCounts, parity, both);
-         Value before = sub(base, lastBase), inTile = sub(sum, lastTotal);
+         Value better = args[0], ties = args[1], turn = args[2];
+         SmallVector<Item> items;
+         Value both = none;
+         for (int64_t i = 0; i < kItems; ++i) {
+           Item item;
+           Value number = add(first, add(mul(threadI32, kItems), i));
+           Value isItem = less(number, count);
+           Value position = toIndex(min(number, sub(count, i32(1))));
+           item.key =
+               b.create<memref::LoadOp>(buffer, ValueRange{position, zero});
+           item.column =
+               b.create<memref::LoadOp>(buffer, ValueRange{position, one});
+           item.isBetter = bitAnd(
+               isItem, compare(arith::CmpIPredicate::uge, item.key, cut.bound));
+           item.isTie = bitAnd(isItem, equal(item.key, cut.key));
+           item.betterMask = ballot(item.isBetter);
+           item.tieMask = ballot(item.isTie);
+           both = add(both, countBits(item.betterMask));
+           both = add(both, b.create<arith::ShLIOp>(countBits(item.tieMask),
+                                                    i32(kHalf)));
+           items.push_back(item);
+         }
+         auto [before, all] = prefixOverWaves(candidateCounts, turn, both);
          Value low = i32(0xFFFF);
-         Value betterBefore =
-             countBitsBelowLane(betterMask, add(better, bitAnd(before, low)));
-         Value tiesBefore = countBitsBelowLane(
-             tieMask, add(ties, b.create<arith::ShRUIOp>(before, i32(kHalf))));
-         Value isKept =
-             bitOr(isBetter, bitAnd(isTie, less(tiesBefore, cut.ties)));
-         branch(isKept, [&] {
+         Value betterBefore = add(better, bitAnd(before, low));
+         Value tiesBefore =
+             add(ties, b.create<arith::ShRUIOp>(before, i32(kHalf)));
+         for (const Item &item : items) {
+           betterBefore = countBitsBelowLane(item.betterMask, betterBefore);
+           tiesBefore = countBitsBelowLane(item.tieMask, tiesBefore);
+         }
+         for (const Item &item : items) {
+           Value isKept = bitOr(item.isBetter,
+                                bitAnd(item.isTie, less(tiesBefore, cut.ties)));
            Value to = toIndex(add(betterBefore, min(tiesBefore, cut.ties)));
-           b.create<memref::StoreOp>(key, buffer, ValueRange{to, zero});
-           b.create<memref::StoreOp>(column, buffer, ValueRange{to, one});
-         });
-         return {add(better, bitAnd(inTile, low)),
-                 add(ties, b.create<arith::ShRUIOp>(inTile, i32(kHalf))),
-                 sub(one, parity),
-                 otherBase,
-                 otherTotal,
-                 base,
-                 sum};
+           branch(isKept, [&] {
+             b.create<memref::StoreOp>(item.key, buffer, ValueRange{to, zero});
+             b.create<memref::StoreOp>(item.column, buffer,
+                                       ValueRange{to, one});
+           });
+           Type type = b.getI32Type();
+           betterBefore =
+               add(betterBefore, b.create<arith::ExtUIOp>(type, item.isBetter));
+           tiesBefore =
+               add(tiesBefore, b.create<arith::ExtUIOp>(type, item.isTie));
+         }
+         return {add(better, bitAnd(all, low)),
+                 add(ties, b.create<arith::ShRUIOp>(all, i32(kHalf))),
+                 nextTurn(turn)};
        });
   barrier();
 }
@@ -334,7 +384,7 @@ void TopKKernel::keepBest(Value count, const Cut &cut) {
 Value TopKKernel::keepBestOf(const Candidates &all) {
   barrier();
   toKeys(all.keyed, all.count);
-  Cut cut = select(all.count, i32(shape.k));
+  Cut cut = findCut(all.count, i32(shape.k), i32(0));
   keepBest(all.count, cut);
   return cut.key;
 }
@@ -343,48 +393,52 @@ Value TopKKernel::keepBestOf(const Candidates &all) {
 /// order of their columns, by descending key and ascending column.
 void TopKKernel::sortByValue(Value count) {
   const int64_t size = shape.getSortSize();
-  Value zero = index(0), one = index(1), two = index(2);
+  Value zero = index(0), one = index(1);
   // What fills up to the power of two comes last: no column is that great.
-  forEachItem(toIndex(count), index(size), [&](Value item) {
+  forEachItem(count, i32(size), [&](Value itemI32) {
+    Value item = toIndex(itemI32);
     b.create<memref::StoreOp>(i32(0), buffer, ValueRange{item, zero});
     b.create<memref::StoreOp>(i32(0x7FFFFFFF), buffer, ValueRange{item, one});
   });
   const int64_t levels = llvm::Log2_64(static_cast<uint64_t>(size));
-  loop(
-      one, add(unknownZero, levels + 1), one, {}, [&](Value level, ValueRange) {
-        Value runLength = b.create<arith::ShLIOp>(one, level);
-        loop(zero, level, one, {}, [&](Value step, ValueRange) {
-          barrier();
-          Value shift = sub(sub(level, one), step);
-          Value distance = b.create<arith::ShLIOp>(one, shift);
-          forEachItem(zero, index(size / 2), [&](Value pair) {
-            // The pair number with a 0 put in at the bit of the distance.
-            Value inRun = bitAnd(pair, sub(distance, one));
-            Value first =
-                add(b.create<arith::MulIOp>(sub(pair, inRun), two), inRun);
-            Value second = add(first, distance);
-            auto load = [&](Value item, Value part) -> Value {
-              return b.create<memref::LoadOp>(buffer, ValueRange{item, part});
-            };
-            Value keyA = load(first, zero), keyB = load(second, zero);
-            Value columnA = load(first, one), columnB = load(second, one);
-            Value isBehind = bitOr(
-                compare(arith::CmpIPredicate::ult, keyA, keyB),
-                bitAnd(equal(keyA, keyB),
-                       compare(arith::CmpIPredicate::ugt, columnA, columnB)));
-            Value isDescending = equal(bitAnd(first, runLength), zero);
-            branch(equal(isBehind, isDescending), [&] {
-              b.create<memref::StoreOp>(keyB, buffer, ValueRange{first, zero});
-              b.create<memref::StoreOp>(columnB, buffer,
-                                        ValueRange{first, one});
-              b.create<memref::StoreOp>(keyA, buffer, ValueRange{second, zero});
-              b.create<memref::StoreOp>(columnA, buffer,
-                                        ValueRange{second, one});
-            });
-          });
-          return SmallVector<Value>();
-        });
-        return SmallVector<Value>();
-      });
+  loop(i32(1), add(unknownZero, levels + 1), i32(1), {},
+       [&](Value level, ValueRange) {
+         Value runLength = b.create<arith::ShLIOp>(i32(1), level);
+         loop(i32(0), level, i32(1), {}, [&](Value step, ValueRange) {
+           barrier();
+           Value shift = sub(sub(level, i32(1)), step);
+           sortStep(runLength, b.create<arith::ShLIOp>(i32(1), shift));
+           return SmallVector<Value>();
+         });
+         return SmallVector<Value>();
+       });
   barrier();
+}
+
+/// Orders the pairs of candidates `distance` apart, in runs of `runLength` by
+/// turns descending and ascending.
+void TopKKernel::sortStep(Value runLength, Value distance) {
+  Value zero = index(0), one = index(1);
+  forEachItem(i32(0), i32(shape.getSortSize() / 2), [&](Value pair) {
+    // The pair number with a 0 put in at the bit of the distance.
+    Value inRun = bitAnd(pair, sub(distance, i32(1)));
+    Value lower = add(mul(sub(pair, inRun), 2), inRun);
+    Value first = toIndex(lower), second = toIndex(add(lower, distance));
+    auto load = [&](Value item, Value part) -> Value {
+      return b.create<memref::LoadOp>(buffer, ValueRange{item, part});
+    };
+    Value keyA = load(first, zero), keyB = load(second, zero);
+    Value columnA = load(first, one), columnB = load(second, one);
+    Value isBehind =
+        bitOr(compare(arith::CmpIPredicate::ult, keyA, keyB),
+              bitAnd(equal(keyA, keyB),
+                     compare(arith::CmpIPredicate::ugt, columnA, columnB)));
+    Value isDescending = equal(bitAnd(lower, runLength), i32(0));
+    branch(equal(isBehind, isDescending), [&] {
+      b.create<memref::StoreOp>(keyB, buffer, ValueRange{first, zero});
+      b.create<memref::StoreOp>(columnB, buffer, ValueRange{first, one});
+      b.create<memref::StoreOp>(keyA, buffer, ValueRange{second, zero});
+      b.create<memref::StoreOp>(columnA, buffer, ValueRange{second, one});
+    });
+  });
 }

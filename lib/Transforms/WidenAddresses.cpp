@@ -116,6 +116,9 @@ void FunctionRewriter::retarget(Operation *op, Value buffer,
   } else if (auto store = dyn_cast<vector::StoreOp>(op)) {
     store.getBaseMutable().assign(buffer);
     store.getIndicesMutable().assign(indices);
+  } else if (auto copy = dyn_cast<amdgpu::GatherToLDSOp>(op)) {
+    copy.getSrcMutable().assign(buffer);
+    copy.getSrcIndicesMutable().assign(indices);
   }
 }
 

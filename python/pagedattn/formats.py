@@ -282,14 +282,14 @@ def shuffle_16x16(weights: ArrayLike) -> NDArray:
     """
     weights = np.asarray(weights)
     return _permute(
-        weights, *_shuffle_split(*weights.shape[-2:], weights.dtype.itemsize)
+        weights, *_shuffle_split(weights.shape[-2], weights.shape[-1], weights.dtype.itemsize)
     )
 
 
 def unshuffle_16x16(weights: ArrayLike) -> NDArray:
     """The inverse of :func:`shuffle_16x16`."""
     weights = np.asarray(weights)
-    split = _shuffle_split(*weights.shape[-2:], weights.dtype.itemsize)
+    split = _shuffle_split(weights.shape[-2], weights.shape[-1], weights.dtype.itemsize)
     return _permute(weights, *_inverse(*split))
 
 
@@ -318,7 +318,7 @@ def shuffle_scales(codes: ArrayLike, layout: str) -> NDArray[np.uint8]:
     codes = np.asarray(codes)
     if layout == "linear":
         return codes
-    return _permute(codes, *_scale_split(*codes.shape[-2:], layout))
+    return _permute(codes, *_scale_split(codes.shape[-2], codes.shape[-1], layout))
 
 
 def unshuffle_scales(codes: ArrayLike, layout: str) -> NDArray[np.uint8]:
@@ -326,4 +326,4 @@ def unshuffle_scales(codes: ArrayLike, layout: str) -> NDArray[np.uint8]:
     codes = np.asarray(codes)
     if layout == "linear":
         return codes
-    return _permute(codes, *_inverse(*_scale_split(*codes.shape[-2:], layout)))
+    return _permute(codes, *_inverse(*_scale_split(codes.shape[-2], codes.shape[-1], layout)))

@@ -287,10 +287,12 @@ def _decode_operand(data: NDArray, kind: str, fp8: str) -> Floats:
     return formats.decode(data, fp8)
 
 
-def _scale_operand(values: Floats, scales: ArrayLike, kind: str) -> Floats:
+def _scale_operand(values: Floats, scales: Optional[ArrayLike], kind: str) -> Floats:
     """Values ``[..., rows, K]`` with their scales."""
     if kind == "none":
         return values
+    if scales is None:
+        raise ValueError(f"scales of kind {kind} are missing")
     if kind == "f32_row":
         return values * np.asarray(scales, dtype=np.float64)[..., None]
     _expect(

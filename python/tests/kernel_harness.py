@@ -32,9 +32,13 @@ class Operand:
     # out: bytes of the allocation, of each piece, and from one to the next. The
     # rest of the allocation holds `fill`.
     sparse: Optional[tuple] = None
+    # Or, in place of a regular distance, where each of the equal pieces starts.
+    starts: Optional[tuple] = None
     fill: int = 0
-    # What the pieces of a sparse output must hold afterwards, which pa-run compares.
+    # What the pieces must hold after the launch, compared where they lie.
     expected: Optional[np.ndarray] = None
+    # Rows that must have been stored: bytes of each, from one to the next, count.
+    written: Optional[tuple] = None
 
     @staticmethod
     def of(array: np.ndarray, is_output: bool = False) -> "Operand":
@@ -81,12 +85,41 @@ def evaluate(text: str, sizes: dict) -> int:
     return int(eval(text, {"__builtins__": {}}, names))
 
 
-def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
-        scalars: Optional[dict] = None, options: tuple = ()) -> Result:
+def sizes_of(kernel: dict, operands: dict, scalars: Optional[dict] = None) -> dict:
+    """The named sizes and scalars of a launch, scalars given by hand where they are."""
     sizes = {name: operands[size["operand"]].shape[size["dim"]]
              for name, size in kernel["sizes"].items()}
     for name, text in kernel["scalars"].items():
         sizes[name] = (scalars or {}).get(name, evaluate(text, sizes))
+    return sizes
+
+
+def launched(kernels: list, operands: dict) -> list:
+    """The kernels whose grid is not empty."""
+    return [kernel for kernel in kernels
+            if all(evaluate(text, sizes_of(kernel, operands)) for text in kernel["grid"])]
+
+
+def pieces(operand: Operand, data: np.ndarray, path: pathlib.Path):
+    """How a spec names the pieces of `data`, which `path` holds one after another."""
+    if not operand.sparse:
+        return str(path)
+    _, row, stride = operand.sparse
+    if operand.starts is None:
+        return {"strided": {"file": str(path), "offset": 0, "row_bytes": row,
+                            "stride_bytes": stride}}
+    files = []
+    parts = np.ascontiguousarray(data).reshape(-1).view(np.uint8).reshape(-1, row)
+    for i, (start, piece) in enumerate(zip(operand.starts, parts)):
+        file = path.with_name(f"{path.name}.{i}")
+        piece.tofile(file)
+        files.append({"file": str(file), "offset": start})
+    return {"sparse": files}
+
+
+def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
+        scalars: Optional[dict] = None, options: tuple = ()) -> Result:
+    sizes = sizes_of(kernel, operands, scalars)
     with tempfile.TemporaryDirectory(prefix="pagedattn-run-") as work:
         args = []
         for arg in kernel["args"]:
@@ -104,15 +137,19 @@ def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
                           "bytes": operand.data.nbytes, "init": str(path),
                           "pointer_offset": operand.offset}
                 if operand.sparse:
-                    buffer["bytes"], row, stride = operand.sparse
-                    buffer["init"] = {"fill_u32": operand.fill, "strided": {
-                        "file": str(path), "row_bytes": row, "stride_bytes": stride}}
+                    buffer["bytes"] = operand.sparse[0]
+                    buffer["init"] = {"fill_u32": operand.fill,
+                                      **pieces(operand, operand.data, path)}
                 if operand.expected is not None:
-                    wanted = pathlib.Path(work, name + ".expected")
-                    operand.expected.tofile(wanted)
-                    buffer["expected"] = {"strided": {
-                        "file": str(wanted), "row_bytes": row, "stride_bytes": stride}}
-                elif operand.is_output:
+                    want = pathlib.Path(work, name + ".expected")
+                    operand.expected.tofile(want)
+                    buffer["expected"] = pieces(operand, operand.expected, want)
+                    buffer["expected_dtype"] = "i32"
+                if operand.written:
+                    row, stride, rows = operand.written
+                    buffer["written"] = {"offset": operand.offset, "rows": rows,
+                                         "row_bytes": row, "stride_bytes": stride}
+                if operand.is_output and not operand.sparse:
                     buffer["out"] = str(path) + ".out"
                 args.append(buffer)
                 continue
@@ -146,8 +183,7 @@ def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
 def add_workspaces(kernel: dict, operands: dict) -> dict:
     """The operands with the kernel's workspaces, of four-byte elements, among
     them. What they hold at first is poison."""
-    sizes = {name: operands[size["operand"]].shape[size["dim"]]
-             for name, size in kernel["sizes"].items()}
+    sizes = sizes_of(kernel, operands)
     added = dict(operands)
     for name, extents in kernel["workspaces"].items():
         if name in operands:
@@ -162,7 +198,7 @@ def run_all(kernels: list, folder: pathlib.Path, operands: dict, *,
     """Launches the kernels of one op one after another. Each starts with what the
     one before left in its outputs. The statistics are those of all."""
     outputs, instructions, loaded = {}, 0, 0
-    for kernel in kernels:
+    for kernel in launched(kernels, operands):
         operands = add_workspaces(kernel, operands)
         result = run(kernel, folder, operands, options=options)
         outputs.update(result.outputs)

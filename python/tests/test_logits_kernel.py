@@ -8,6 +8,10 @@ the launch. Allocations end where their last element ends.
 """
 
 import itertools
+import os
+import pathlib
+import shutil
+import subprocess
 from dataclasses import dataclass, replace
 from typing import Optional
 
@@ -46,6 +50,7 @@ class Case:
     schedule: Optional[str] = None
     row_ends: bool = False
     token_scales: bool = False
+    scales_apart: bool = False
     column_slack: int = 0
     options: str = ""
     fmt: str = "fp8"
@@ -75,7 +80,11 @@ def make(case: Case) -> Problem:
     used = -(-lens.astype(np.int64) // p)
     width = max(1, int(used.max())) + case.table_slack
     pages = int(used.sum()) + 5
-    free = iter(rng.permutation(pages))
+    # The last page of the last sequence is the last one of the allocation.
+    free = rng.permutation(pages)
+    at, last = np.flatnonzero(free == pages - 1)[0], max(int(used.sum()) - 1, 0)
+    free[[at, last]] = free[[last, at]]
+    free = iter(free)
     table = np.full((batch, width), case.poison, np.int32)
     for b in range(batch):
         for j in range(used[b]):
@@ -123,7 +132,16 @@ def make(case: Case) -> Problem:
         key_strides = (stride, row, 1)
         scale_strides = (stride // unit, each // unit) + inner
         scale_offset = p * row
-    cache = cache.reshape(-1)
+        cache = cache.reshape(-1)[:(pages - 1) * stride + p * (row + each)].copy()
+    cache = scale_cache = cache.reshape(-1)
+    if case.scales_apart:
+        # An allocation of their own, with a stride that has nothing to do with P.
+        scale_strides = (scales[0].size + 3,) + tuple(
+            s // unit for s in scales.strides[1:])
+        apart = np.zeros((pages, scales[0].size + 3), scales.dtype)
+        apart[:, :-3] = scales.reshape(pages, -1)
+        scale_cache = apart.reshape(-1)[:-3].copy().view(np.uint8)
+        scale_offset = 0
     row_stride = columns + 2 * GUARD + case.column_slack
     logits = np.full((rows, row_stride), SENTINEL)
     ends = None
@@ -167,7 +185,7 @@ def make(case: Case) -> Problem:
     operands = {
         "q": Operand.of(q),
         "keys": Operand(cache, keys.shape, key_strides),
-        "key_scales": Operand(cache, scales.shape, scale_strides, scale_offset),
+        "key_scales": Operand(scale_cache, scales.shape, scale_strides, scale_offset),
         "weights": Operand.of(weights),
         "block_table": Operand.of(table),
         "context_lens": Operand.of(lens),
@@ -239,7 +257,11 @@ def on_all_chips(*variants):
     dict(heads=16, queries=8), dict(heads=128, queries=4),
     dict(page=64, row_ends=True, queries=3), dict(page=16, row_ends=True, fill="neg_inf"),
     dict(page=1, layout="linear", token_scales=True),
-    dict(page=16, layout="linear", token_scales=True, queries=2)))
+    dict(page=16, layout="linear", token_scales=True, queries=2),
+    dict(page=64, scales_apart=True), dict(page=8, scales_apart=True, fill="neg_inf"),
+    dict(heads=32, queries=5), dict(heads=48, queries=6, dim=64), dict(heads=80, queries=7),
+    dict(heads=96, dim=256, page=32), dict(heads=112, page=48, layout="linear"),
+    dict(heads=128, dim=256, queries=8, page=8, lens=(0, 7, 8, 9, 65))))
 def test_shapes(case):
     check(case)
 
@@ -278,7 +300,8 @@ def test_schedules_are_bit_equal(chip):
     first = check(base)
     variants = [replace(base, splits=1), replace(base, splits=7), replace(base, chunk=16),
                 replace(base, chunk=48), replace(base, query="memory"),
-                replace(base, column_slack=1000),
+                replace(base, column_slack=1000), replace(base, table_slack=0),
+                replace(base, table_slack=4096), replace(base, poison=0x7FFFFFFF),
                 replace(base, schedule="even"), replace(base, schedule="even", splits=3),
                 replace(base, options="force-address-form=global")]
     if chip != "gfx1250":  # two queries of 64 heads take 192 of its 256 registers
@@ -286,6 +309,122 @@ def test_schedules_are_bit_equal(chip):
     for variant in variants:
         np.testing.assert_array_equal(check(variant), first, str(variant))
     np.testing.assert_array_equal(check(base, ("--seed=7", "--threads=2")), first)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("page", (8, 64))
+def test_batch_order_is_bit_equal(chip, page):
+    """A sequence has the same logits wherever it stands in the batch."""
+    case = Case(chip, queries=2, page=page)
+    problem = make(case)
+    rows = problem.expected.shape[0]
+    first = launch(case, problem).reshape(rows // 2, 2, -1)
+    order = np.array([3, 0, 4, 2, 1])
+    operands = problem.operands
+    for name, each in (("q", 1), ("weights", 2), ("block_table", 1), ("context_lens", 1)):
+        operand = operands[name]
+        data = operand.data.reshape(len(order), -1)[order].reshape(-1)
+        assert operand.shape[0] == each * len(order)
+        operands[name] = replace(operand, data=data)
+    second = launch(case, problem).reshape(rows // 2, 2, -1)
+    np.testing.assert_array_equal(second, first[order])
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("schedule", ("even", "ragged"))
+@pytest.mark.parametrize("fill", ("none", "neg_inf"))
+def test_no_sequence(chip, schedule, fill):
+    """B = 0: the launch has a workgroup, which reads and writes nothing. What the
+    operands would hold is there, so that a sequence 0 would be scored."""
+    case = Case(chip, lens=(65,), schedule=schedule, fill=fill)
+    problem = make(case)
+    for name in ("q", "weights", "block_table", "context_lens", "logits"):
+        operand = problem.operands[name]
+        problem.operands[name] = replace(operand, shape=(0,) + operand.shape[1:])
+    _, kernel = kernel_harness.compile_op(problem.mlir, chip, case.options)
+    sizes = {"B": 0, "C": problem.expected.shape[1], "W": 1, "num_workers": 1}
+    assert [kernel_harness.evaluate(text, sizes) for text in kernel["grid"]] == [1, 1, 1]
+    assert (launch(case, problem) == SENTINEL).all()
+
+
+def run_stats(case: Case) -> dict:
+    problem = make(case)
+    folder, kernel = kernel_harness.compile_op(problem.mlir, case.chip, case.options)
+    result = kernel_harness.run(kernel, folder, problem.operands,
+                                scalars={"num_workers": case.splits})
+    assert result.status == 0 and result.report["reports"] == [], result.text
+    return result.stats
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("queries, place", ((1, "registers"), (4, "lds")))
+def test_keys_are_read_once(chip, queries, place):
+    """One workgroup and one step for each of its waves: no step is read ahead of
+    the end, and one read serves all queries."""
+    wave = 32 if chip == "gfx1250" else 64
+    tokens = 4 * wave
+    case = Case(chip, queries=queries, lens=(tokens,), splits=1, query=place)
+    loaded = run_stats(case)["bytes_loaded"]["global"]
+    keys = tokens * case.dim
+    # A wave reads the queries into its registers, and in every lane their weights,
+    # or the workgroup does into LDS. Scales and page ids are 24 bytes for a token.
+    readers, lanes = (4, 16) if place == "registers" else (1, 1)
+    others = readers * queries * case.heads * (case.dim + 4 * lanes) + 24 * tokens
+    assert keys <= loaded <= keys + others
+
+
+@pytest.mark.parametrize("page, copies", ((1, 32), (2, 16), (4, 8), (8, 4), (16, 2), (32, 1),
+                                          (48, 2), (256, 1)))
+def test_tensor_copies(page, copies):
+    """One copy for each page of a step, cut at the end of the context: no byte of
+    a token that no query scores is read."""
+    def run(tokens):
+        return run_stats(Case("gfx1250", page=page, layout="linear", lens=(tokens,), splits=1,
+                              heads=16))
+    before, after = run(257), run(270)
+    # 9 steps of 32 tokens.
+    assert after["by_mnemonic"]["tensor_load_to_lds"] == 9 * copies
+    assert before["by_mnemonic"]["tensor_load_to_lds"] == 9 * copies
+    grown = after["bytes_loaded"]["global"] - before["bytes_loaded"]["global"]
+    assert grown == 13 * 128
+
+
+def assemble(source: pathlib.Path, target: pathlib.Path):
+    tools = pathlib.Path(os.environ.get("PAGEDATTN_LLVM_BIN", "/usr/lib/llvm-22/bin"))
+    subprocess.run([tools / "llvm-mc", "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1250",
+                    "-filetype=obj", source, "-o", target.with_suffix(".o")], check=True)
+    subprocess.run([tools / "ld.lld", "-shared", target.with_suffix(".o"), "-o", target],
+                   check=True)
+
+
+@pytest.mark.parametrize("page, waits", ((8, (4, 0)), (64, (1, 0))))
+def test_each_wait_for_keys_matters(page, waits, tmp_path):
+    """The kernel with one of its waits weakened reads keys that have not come: the
+    emulator lets a copy arrive no sooner than it is waited for."""
+    case = Case("gfx1250", page=page, lens=(997,), splits=2)
+    problem = make(case)
+    made = subprocess.run(
+        [kernel_harness.BIN / "pa-compile", "-", "--chip=gfx1250", "-o", tmp_path, "--emit=s"],
+        input=problem.mlir, text=True, capture_output=True)
+    assert made.returncode == 0, made.stderr
+    folder, kernel = kernel_harness.compile_op(problem.mlir, "gfx1250")
+    shutil.copytree(folder, tmp_path / "run")
+    code = tmp_path / "run" / kernel["file"]
+    (source,) = tmp_path.glob("*.s")
+    text = source.read_text()
+
+    def run(changed: str):
+        source.write_text(changed)
+        assemble(source, code)
+        return kernel_harness.run(kernel, tmp_path / "run", problem.operands,
+                                  scalars={"num_workers": 2})
+    assert run(text).report["reports"] == []
+    for count in waits:
+        wait = f"s_wait_tensorcnt {count:#x}\n"
+        assert wait in text
+        weaker = text.replace(wait, f"s_wait_tensorcnt {count + 1:#x}\n")
+        reports = run(weaker).report["reports"]
+        assert any(report["kind"] == "async-not-waited" for report in reports), wait
 
 
 @pytest.mark.parametrize("chip", CHIPS)

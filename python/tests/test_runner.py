@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,8 +72,8 @@ def host_module(problem) -> str:
         "call @printMemrefF32(%any_outs) : (memref<*xf32>) -> ()", "return", "}"])
 
 
-def run_module(text: str, chip: str, tmp_path) -> np.ndarray:
-    """The numbers that the main of the module prints."""
+def run_text(text: str, chip: str, tmp_path) -> str:
+    """What the main of the module prints."""
     module = tmp_path / "host.mlir"
     module.write_text(text)
     lowered = subprocess.run(
@@ -85,7 +86,12 @@ def run_module(text: str, chip: str, tmp_path) -> np.ndarray:
          f"--shared-libs={LLVM_BIN.parent / 'lib' / 'libmlir_runner_utils.so'}"],
         input=lowered.stdout, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()[:3000]
-    numbers = done.stdout.decode().split("data =", 1)[1]
+    return done.stdout.decode()
+
+
+def run_module(text: str, chip: str, tmp_path) -> np.ndarray:
+    """The numbers that the main of the module prints."""
+    numbers = run_text(text, chip, tmp_path).split("data =", 1)[1]
     return np.array([float(x) for x in re.findall(r"-?[\d.]+(?:e[+-]?\d+)?|-?inf|nan", numbers)])
 
 
@@ -105,6 +111,21 @@ def test_logits_under_mlir_runner(chip, tmp_path):
             # printMemrefF32 gives six digits.
             limit = TOLERANCE * np.abs(want[row, use]).max()
             np.testing.assert_allclose(got[row, use], want[row, use], rtol=1e-5, atol=limit)
+
+
+@pytest.mark.parametrize("schedule", ("even", "ragged"))
+@pytest.mark.parametrize("chip", ("gfx942", "gfx950", "gfx1250"))
+def test_no_sequence_under_mlir_runner(chip, schedule, tmp_path):
+    """The host launches a workgroup for a batch of none, and it writes nothing."""
+    problem = make(Case(chip, lens=(65,), schedule=schedule))
+    for name in ("q", "weights", "block_table", "context_lens", "logits"):
+        operand = problem.operands[name]
+        problem.operands[name] = replace(operand, shape=(0,) + operand.shape[1:])
+    text = host_module(problem)
+    logits = problem.operands["logits"]
+    values = run_module(text, chip, tmp_path)
+    assert values.size == logits.data.nbytes // 4
+    assert (values == SENTINEL).all()
 
 
 @pytest.mark.parametrize("splits", (1, 2))

@@ -20,6 +20,8 @@ from pagedattn import reference
 CHIPS = ("gfx942", "gfx950", "gfx1250")
 SENTINEL = np.int32(-77)
 GUARD = 5
+# One workgroup for each row, as pa-configure has it for many long rows.
+ONE_GROUP = (8, 8, 4608, 1)
 POISON = np.float32(np.inf)
 
 
@@ -99,6 +101,9 @@ class Case:
     starts: Optional[tuple] = None
     values: bool = False
     ends: bool = True
+    # Row ends from context lengths in place of `lens`, with that many queries.
+    contexts: Optional[tuple] = None
+    next_n: int = 1
     columns: Optional[int] = None
     config: Optional[tuple] = None
     row_slack: int = 7
@@ -114,11 +119,18 @@ class Case:
 def make_mlir(case: Case) -> str:
     wide = "memref<?x?xf32, strided<[?, 1]>>"
     t = {"values": wide, "row_starts": "memref<?xi32>", "row_ends": "memref<?xi32>",
+         "context_lens": "memref<?xi32>",
          "indices": f"memref<?x{case.k}xi32, strided<[?, 1], offset: ?>>",
          "top_values": f"memref<?x{case.k}xf32, strided<[?, 1], offset: ?>>"}
-    inputs = ["values"] + ["row_starts"] * bool(case.starts) + ["row_ends"] * case.ends
+    inputs = ["values"] + ["row_starts"] * bool(case.starts)
+    if case.contexts:
+        inputs += ["context_lens"]
+    elif case.ends:
+        inputs += ["row_ends"]
     outs = ["indices"] + ["top_values"] * case.values
     attrs = [f"order = #pa.order<{case.order}>"]
+    if case.contexts:
+        attrs.append(f"next_n = {case.next_n} : i64")
     if case.config:
         names = ("waves", "loads", "candidates", "splits")
         attrs.append("config = #pa.topk_config<"
@@ -133,9 +145,11 @@ def make_mlir(case: Case) -> str:
 def make(case: Case) -> tuple:
     """The operands, and what must come out."""
     rng = np.random.default_rng(case.seed)
-    rows = len(case.lens)
+    rows = len(case.contexts) * case.next_n if case.contexts else len(case.lens)
     starts = np.array(case.starts or (0,) * rows, np.int32)
-    ends = starts + np.array(case.lens, np.int32)
+    ends = starts + np.array(case.lens if not case.contexts else 0, np.int32)
+    if case.contexts:
+        ends = reference.row_ends(case.contexts, case.next_n, limit=case.columns)
     columns = case.columns or max(1, int(ends.max()))
     if not case.ends:
         ends = np.full(rows, columns, np.int32)
@@ -158,6 +172,7 @@ def make(case: Case) -> tuple:
 
     operands = {"values": Operand(whole.view(np.uint8), (rows, columns), (stride, 1)),
                 "row_starts": Operand.of(starts), "row_ends": Operand.of(ends),
+                "context_lens": Operand.of(np.array(case.contexts or (), np.int32)),
                 "indices": output(np.int32, SENTINEL),
                 "top_values": output(np.float32, np.float32(SENTINEL))}
     expected = reference.topk(values, case.k, row_starts=starts, row_ends=ends,
@@ -173,7 +188,7 @@ def launch(case: Case, operands: dict, expected: tuple, run_options=()) -> np.nd
     indices, best = expected
     folder, kernels = kernel_harness.compile_kernels(make_mlir(case), case.chip, case.options)
     for kernel in kernels:
-        assert kernel["spills"]["vgprs"] == 0
+        assert kernel["spills"] == {"vgprs": 0, "sgprs": 0}
         assert kernel["scratch_bytes"] == 0
     result = kernel_harness.run_all(kernels, folder, operands, options=run_options)
     assert result.status == 0, result.text
@@ -228,6 +243,57 @@ def test_ranges(case):
     check(case)
 
 
+@parametrize(on_all_chips(*(
+    dict(contexts=contexts, next_n=next_n, columns=columns, starts=starts, k=100, values=True)
+    for contexts, next_n, columns, starts in (
+        ((0, 1, 2, 3, 4, 99, 100, 5000), 1, 5000, None),
+        ((0, 1, 2, 3, 4, 5, 102, 103, 9001), 4, 9001, None),
+        ((0, 1, 5, 100, 3000), 3, 2999, None),
+        ((-2**31, -1, 2**31 - 1), 4, 600, None),
+        ((7, 700, 30), 2, 700, (-1, 3, 300, 5, 20, 29))))))
+def test_row_ends_from_contexts(case):
+    """Row b * N + i ends at max(0, context_lens[b] - N + i + 1)."""
+    check(case)
+
+
+def check_launched(case: Case, options: str, names: tuple) -> None:
+    """The launch takes the kernels whose names begin so, and all is right."""
+    case = replace(case, options=options)
+    operands, expected = make(case)
+    _, kernels = kernel_harness.compile_kernels(make_mlir(case), case.chip, options)
+    found = kernel_harness.launched(kernels, operands)
+    assert len(found) == len(names), [k["symbol"] for k in found]
+    for kernel, name in zip(found, names):
+        assert kernel["symbol"].startswith(name)
+    launch(case, operands, expected)
+
+
+@pytest.mark.parametrize("rows, columns, names", (
+    (6, 4096, ("topk_wave_k100",)), (5, 4096, ("topk_k100",)), (6, 4097, ("topk_k100",)),
+    (3, 32768, ("topk_split_k100", "topk_merge_k100")), (4, 32768, ("topk_k100",)),
+    (1, 49152, ("topk_split_k100", "topk_merge_k100")), (3, 32767, ("topk_k100",))))
+@pytest.mark.parametrize("chip", CHIPS)
+def test_launch_chooses_by_shape(chip, rows, columns, names):
+    """On a part with six compute units: waves for many short rows, splits for few
+    long ones."""
+    lens = tuple(columns - 97 * i for i in range(rows))
+    case = Case(chip, k=100, lens=lens, columns=columns, values=True, order="by_value",
+                data="repeated_kth")
+    check_launched(case, "num-cus=6", names)
+
+
+@parametrize(on_all_chips(*(
+    dict(config=(1, loads, k + 256 * loads, 1), k=k, lens=lens, data=data, values=True,
+         order=order)
+    for loads, k, lens in ((2, 512, (0, 1, 511, 512, 513, 1024, 1025, 4096)),
+                           (1, 16, (15, 17, 900, 4000)), (4, 1, (0, 1, 2, 3, 4095)),
+                           (2, 1000, (999, 1000, 4096)))
+    for data, order in (("random_values", "by_value"), ("special_values", "by_index"),
+                        ("repeated_kth", "by_index"), ("ascending", "by_value")))))
+def test_one_wave_for_each_row(case):
+    check(case)
+
+
 @parametrize(on_all_chips(
     dict(lens=(131072,), k=2048), dict(lens=(65536,), data="narrow_range", k=1000),
     dict(lens=(65536,), data="all_equal", k=2048), dict(lens=(65536,), data="ascending", k=16),
@@ -263,16 +329,42 @@ def test_splits(case):
 
 
 @pytest.mark.parametrize("chip", CHIPS)
-def test_schedule_of_the_emulator_changes_nothing(chip):
-    case = Case(chip, k=100, lens=(4000, 9000), data="repeated_kth", order="by_value")
-    for seed in range(1, 21):
+@pytest.mark.parametrize("config", (None, ONE_GROUP, (4, 2, 2000, 3), (1, 2, 612, 1)), ids=str)
+def test_schedule_of_the_emulator_changes_nothing(chip, config):
+    """The order of workgroups and waves, and what LDS holds at first."""
+    case = Case(chip, k=100, lens=(4000, 9000), data="repeated_kth", order="by_value",
+                config=config)
+    for seed in range(1, 21 if config is None else 4):
         check(case, (f"--seed={seed}", "--threads=2"))
 
 
 @pytest.mark.parametrize("chip", CHIPS)
+def test_poison_past_the_row_end_changes_nothing(chip):
+    """What would be selected, NaN and other bits lie outside the range of a row."""
+    case = Case(chip, k=100, lens=(99, 3000, 101, 9000), starts=(5, 3, 77, 0), columns=9000)
+    first = check(case)
+    for poison in (np.float32(-np.inf), np.float32(np.nan), np.float32(3e38)):
+        operands, expected = make(case)
+        values = operands["values"].data.view(np.float32)
+        values[np.isposinf(values)] = poison
+        np.testing.assert_array_equal(launch(case, operands, expected), first)
+
+
+@parametrize(on_all_chips(dict(k=2048), dict(k=512), dict(k=16)))
+def test_instructions_for_each_column(case):
+    """Of a row of 131072 columns; bench/topk_cost.py prints them."""
+    case = replace(case, lens=(131072,), row_slack=0, config=(8, 8, case.k + 4096, 1))
+    operands, _ = make(case)
+    folder, (kernel,) = kernel_harness.compile_kernels(make_mlir(case), case.chip)
+    stats = kernel_harness.run(kernel, folder, operands).stats
+    assert kernel["spills"] == {"vgprs": 0, "sgprs": 0}
+    assert stats["instructions"] * kernel["wave_size"] / 131072 < (15 if case.k == 2048 else 14)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
 def test_every_column_is_read_once(chip):
-    """And a sample, in vectors of 16 bytes."""
-    case = Case(chip, k=512, lens=(131072,), row_slack=0)
+    """And a sample, in vectors of 16 bytes, and the values of the candidates."""
+    case = Case(chip, k=512, lens=(131072,), row_slack=0, config=ONE_GROUP)
     for data in ("random_values", "narrow_range"):
         operands, _ = make(replace(case, data=data))
         folder, kernels = kernel_harness.compile_kernels(make_mlir(case), chip)

@@ -308,7 +308,7 @@ func.func @topk_c8_waves(%values: memref<8x4096xf32>,
 
 func.func @topk_c8_loads(%values: memref<8x4096xf32>,
     %indices: memref<8x512xi32>) {
-  // expected-error @below {{'pa.topk' op loads must be from 1 to 4, found 0}}
+  // expected-error @below {{'pa.topk' op loads must be from 1 to 4 or 8, found 0}}
   pa.topk values(%values : memref<8x4096xf32>)
     outs(%indices : memref<8x512xi32>)
     {config = #pa.topk_config<waves = 16, loads = 0, candidates = 4608, splits = 1>}
@@ -317,12 +317,23 @@ func.func @topk_c8_loads(%values: memref<8x4096xf32>,
 
 // -----
 
-func.func @topk_c8_few_candidates(%values: memref<8x4096xf32>,
+func.func @topk_c8_five_loads(%values: memref<8x4096xf32>,
     %indices: memref<8x512xi32>) {
-  // expected-error @below {{'pa.topk' op candidates must be from 1536 to 32768, found 1535}}
+  // expected-error @below {{'pa.topk' op loads must be from 1 to 4 or 8, found 5}}
   pa.topk values(%values : memref<8x4096xf32>)
     outs(%indices : memref<8x512xi32>)
-    {config = #pa.topk_config<waves = 16, loads = 2, candidates = 1535, splits = 1>}
+    {config = #pa.topk_config<waves = 16, loads = 5, candidates = 4608, splits = 1>}
+  return
+}
+
+// -----
+
+func.func @topk_c8_few_candidates(%values: memref<8x4096xf32>,
+    %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op candidates must be from 1024 to 32768, found 1023}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    outs(%indices : memref<8x512xi32>)
+    {config = #pa.topk_config<waves = 16, loads = 2, candidates = 1023, splits = 1>}
   return
 }
 
@@ -330,7 +341,7 @@ func.func @topk_c8_few_candidates(%values: memref<8x4096xf32>,
 
 func.func @topk_c8_many_candidates(%values: memref<8x4096xf32>,
     %indices: memref<8x512xi32>) {
-  // expected-error @below {{'pa.topk' op candidates must be from 1536 to 32768, found 32769}}
+  // expected-error @below {{'pa.topk' op candidates must be from 1024 to 32768, found 32769}}
   pa.topk values(%values : memref<8x4096xf32>)
     outs(%indices : memref<8x512xi32>)
     {config = #pa.topk_config<waves = 16, loads = 2, candidates = 32769, splits = 1>}
@@ -341,9 +352,108 @@ func.func @topk_c8_many_candidates(%values: memref<8x4096xf32>,
 
 func.func @topk_c8_splits(%values: memref<8x4096xf32>,
     %indices: memref<8x512xi32>) {
-  // expected-error @below {{'pa.topk' op splits must be from 1 to 256, found 257}}
+  // expected-error @below {{'pa.topk' op splits must be from 0 to 256, found 257}}
   pa.topk values(%values : memref<8x4096xf32>)
     outs(%indices : memref<8x512xi32>)
     {config = #pa.topk_config<waves = 16, loads = 2, candidates = 4608, splits = 257>}
+  return
+}
+
+// -----
+
+func.func @topk_c9_no_next_n(%values: memref<8x4096xf32>,
+    %lens: memref<2xi32>, %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op context_lens need next_n, found none}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    context_lens(%lens : memref<2xi32>)
+    outs(%indices : memref<8x512xi32>)
+  return
+}
+
+// -----
+
+func.func @topk_c9_no_context_lens(%values: memref<8x4096xf32>,
+    %ends: memref<8xi32>, %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op next_n belongs to context_lens, which are absent; found next_n = 4}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    row_ends(%ends : memref<8xi32>)
+    outs(%indices : memref<8x512xi32>) {next_n = 4 : i64}
+  return
+}
+
+// -----
+
+func.func @topk_c9_next_n_0(%values: memref<8x4096xf32>,
+    %lens: memref<2xi32>, %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op next_n must be from 1 to 2147483647, found 0}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    context_lens(%lens : memref<2xi32>)
+    outs(%indices : memref<8x512xi32>) {next_n = 0 : i64}
+  return
+}
+
+// -----
+
+func.func @topk_c9_next_n_beyond_31_bits(%values: memref<8x4096xf32>,
+    %lens: memref<2xi32>, %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op next_n must be from 1 to 2147483647, found 2147483648}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    context_lens(%lens : memref<2xi32>)
+    outs(%indices : memref<8x512xi32>) {next_n = 2147483648 : i64}
+  return
+}
+
+// -----
+
+func.func @topk_c9_two_row_ends(%values: memref<8x4096xf32>,
+    %ends: memref<8xi32>, %lens: memref<2xi32>, %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op row ends are given by row_ends or by context_lens, found both}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    row_ends(%ends : memref<8xi32>) context_lens(%lens : memref<2xi32>)
+    outs(%indices : memref<8x512xi32>) {next_n = 4 : i64}
+  return
+}
+
+// -----
+
+func.func @topk_c9_rows_of_no_sequence(%values: memref<8x4096xf32>,
+    %lens: memref<2xi32>, %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op rows must be a multiple of next_n = 3, found 8}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    context_lens(%lens : memref<2xi32>)
+    outs(%indices : memref<8x512xi32>) {next_n = 3 : i64}
+  return
+}
+
+// -----
+
+func.func @topk_c9_sequences(%values: memref<8x4096xf32>,
+    %lens: memref<2xi32>, %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op dimension 0 of context_lens must be rows / next_n = 4, found 2}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    context_lens(%lens : memref<2xi32>)
+    outs(%indices : memref<8x512xi32>) {next_n = 2 : i64}
+  return
+}
+
+// -----
+
+func.func @topk_c1_rank_of_context_lens(%values: memref<8x4096xf32>,
+    %lens: memref<2x1xi32>, %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op context_lens must have rank 1, found 2}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    context_lens(%lens : memref<2x1xi32>)
+    outs(%indices : memref<8x512xi32>)
+  return
+}
+
+// -----
+
+func.func @topk_c3_element_type_of_context_lens(%values: memref<8x4096xf32>,
+    %lens: memref<2xi64>, %indices: memref<8x512xi32>) {
+  // expected-error @below {{'pa.topk' op context_lens must have element type 'i32', found 'i64'}}
+  pa.topk values(%values : memref<8x4096xf32>)
+    context_lens(%lens : memref<2xi64>)
+    outs(%indices : memref<8x512xi32>) {next_n = 4 : i64}
   return
 }

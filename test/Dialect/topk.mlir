@@ -73,3 +73,21 @@ func.func @tensors(%values: tensor<8x4096xf32>, %indices: tensor<8x16xi32>,
     -> tensor<8x16xi32>, tensor<8x16xf32>
   return %0#0, %0#1 : tensor<8x16xi32>, tensor<8x16xf32>
 }
+
+// Row ends from the lengths of sequences.
+// CHECK-LABEL: func @context_lens
+func.func @context_lens(%values: memref<8x4096xf32>, %lens: memref<2xi32>,
+    %dynamic: memref<?x4096xf32>, %any: memref<?xi32>, %starts: memref<?xi32>,
+    %out: memref<8x4xi32>, %outs: memref<?x4xi32>) {
+  // CHECK: pa.topk values(%{{.*}} : memref<8x4096xf32>)
+  // CHECK-SAME: context_lens(%{{.*}} : memref<2xi32>) outs(%{{.*}} : memref<8x4xi32>)
+  // CHECK-SAME: {next_n = 4 : i64}
+  pa.topk values(%values : memref<8x4096xf32>)
+    context_lens(%lens : memref<2xi32>) outs(%out : memref<8x4xi32>)
+    {next_n = 4 : i64}
+  // CHECK: row_starts(%{{.*}} : memref<?xi32>) context_lens(%{{.*}} : memref<?xi32>)
+  pa.topk values(%dynamic : memref<?x4096xf32>)
+    row_starts(%starts : memref<?xi32>) context_lens(%any : memref<?xi32>)
+    outs(%outs : memref<?x4xi32>) {next_n = 2147483647 : i64}
+  return
+}

@@ -69,7 +69,7 @@ gpu.module @m {
   gpu.func @to_lds(%m: memref<?x64xf32>, %small: memref<64x64xf32>) workgroup(%lds: memref<64xf32, #lds>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %t = gpu.thread_id x
     %c0 = arith.constant 0 : index
-    // CHECK: amdgpu.gather_to_lds {{.*}}#pa.address<global, max_offset = -1, "not narrow: amdgpu.gather_to_lds keeps its 64-bit address">
+    // CHECK: amdgpu.gather_to_lds {{.*}}#pa.address<narrow, max_offset = 16384, "offset is 0 to 16380">
     amdgpu.gather_to_lds %m[%t, %t], %lds[%c0] : f32, memref<?x64xf32>, memref<64xf32, #lds>
     %f = amdgpu.fat_raw_buffer_cast %small resetOffset : memref<64x64xf32> to memref<64x64xf32, #fat>
     // CHECK: amdgpu.gather_to_lds {{.*}}#pa.address<narrow, max_offset = 16384,

@@ -19,6 +19,11 @@
 // RUN: %{run}=TILEK
 // REDEFINE: %{tiles} = tile_m = 64, tile_n = 64, tile_k = 896
 // RUN: %{run}=LARGEST
+// REDEFINE: %{tiles} = tile_m = 256, tile_n = 256, tile_k = 256
+// REDEFINE: %{stages} = stages = 2
+// RUN: %{run}=LDS
+// REDEFINE: %{stages} = stages = 1
+// RUN: %{run}=STAGES
 
 // FNUZ: error: 'pa.grouped_gemm' op a must be 'f8E4M3FN' on gfx950, found 'f8E4M3FNUZ'
 // K: error: 'pa.grouped_gemm' op K must be a multiple of 8 for this format on gfx950, found 20
@@ -28,6 +33,8 @@
 // N: error: 'pa.grouped_gemm' op tile_n must be a multiple of 32, found 48
 // TILEK: error: 'pa.grouped_gemm' op tile_k must be a multiple of 128, found 96
 // LARGEST: error: 'pa.grouped_gemm' op K = 640 cannot be cut into tiles of tile_k = 896, the largest legal tile_k is 640
+// LDS: error: 'pa.grouped_gemm' op tiles need 262144 bytes of LDS, gfx950 has 163840
+// STAGES: error: 'pa.grouped_gemm' op stages must be 0 or 2, found 1
 
 //--- fnuz.mlir
 func.func @f(%a: memref<8x64xf8E4M3FNUZ>, %b: memref<1x32x64xf8E4M3FNUZ>, %c: memref<8x32xf32>) {

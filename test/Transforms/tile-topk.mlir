@@ -5,14 +5,25 @@
 // RUN: pa-opt %s --pa-lower-to-rocdl=chip=gfx942 | FileCheck %s --check-prefix=ROCDL
 
 // CONFIG-LABEL: func @one_workgroup
-// CONFIG: #pa.topk_config<waves = 8, loads = 4, candidates = 8192, splits = 1>
+// CONFIG: #pa.topk_config<waves = 8, loads = 8, candidates = 8192, splits = 0>
 // Fewer candidates where LDS is small.
 // CONFIG942-LABEL: func @one_workgroup
-// CONFIG942: #pa.topk_config<waves = 8, loads = 4, candidates = 7424, splits = 1>
+// CONFIG942: #pa.topk_config<waves = 8, loads = 8, candidates = 7424, splits = 0>
 
 
+// The launch chooses among the kernels by the extents.
 // CHECK-LABEL: func @one_workgroup
-// CHECK: %[[ROWS:.*]] = memref.dim
+// CHECK: %[[ROWS:.*]] = memref.dim %{{.*}}, %c0
+// CHECK: %[[COLUMNS:.*]] = memref.dim %{{.*}}, %c1
+// CHECK: arith.minui
+// CHECK: arith.minui
+// CHECK: %[[SPLITS:.*]] = arith.maxui
+// CHECK: %[[IS_SPLIT:.*]] = arith.cmpi ugt, %[[SPLITS]], %{{.*}}
+// CHECK: scf.if %[[IS_SPLIT]]
+// CHECK: gpu.launch_func  @topk_split_k4096_by_index_rowends::@topk_split_k4096_by_index_rowends
+// CHECK-SAME: blocks in (%[[ROWS]], %[[SPLITS]], %{{.*}})
+// CHECK: gpu.launch_func  @topk_merge_k4096_by_index_rowends::@topk_merge_k4096_by_index_rowends
+// CHECK: } else {
 // CHECK: gpu.launch_func  @topk_k4096_by_index_rowends::@topk_k4096_by_index_rowends
 // CHECK-SAME: blocks in (%[[ROWS]], %{{.*}}, %{{.*}})
 // CHECK-LABEL: func @few_long_rows
@@ -30,7 +41,7 @@
 // CHECK: rocdl.ballot %{{.*}} : i64
 // CHECK: memref.atomic_rmw addi
 // CHECK: amdgpu.lds_barrier
-// CHECK: vector.store {{.*}}, %[[LDS]]
+// CHECK: memref.store {{.*}}, %[[LDS]]
 // WAVE32: rocdl.ballot %{{.*}} : i32
 
 // Barriers order LDS, so that its atomics order nothing.
@@ -45,7 +56,7 @@ func.func @one_workgroup(%v: memref<?x?xf32, strided<[?, 1]>>,
 
 // Few long rows: a launch for the shares and one that merges them.
 // CONFIG-LABEL: func @few_long_rows
-// CONFIG: #pa.topk_config<waves = 8, loads = 4, candidates = 4608, splits = 64>
+// CONFIG: #pa.topk_config<waves = 8, loads = 8, candidates = 4608, splits = 64>
 func.func @few_long_rows(%v: memref<4x1048576xf32>, %i: memref<4x512xi32>) {
   pa.topk values(%v : memref<4x1048576xf32>) outs(%i : memref<4x512xi32>)
     {order = #pa.order<by_value>}
@@ -56,5 +67,27 @@ func.func @few_long_rows(%v: memref<4x1048576xf32>, %i: memref<4x512xi32>) {
 // CONFIG: splits = 1>
 func.func @many_rows(%v: memref<256x1048576xf32>, %i: memref<256x512xi32>) {
   pa.topk values(%v : memref<256x1048576xf32>) outs(%i : memref<256x512xi32>)
+  return
+}
+
+// CONFIG-LABEL: func @many_short_rows
+// CONFIG: #pa.topk_config<waves = 1, loads = 2, candidates = 1024, splits = 1>
+// CHECK: gpu.func @topk_wave_k512_by_index
+// CHECK-SAME: known_block_size = array<i32: 64, 1, 1>
+func.func @many_short_rows(%v: memref<256x4096xf32>, %i: memref<256x512xi32>) {
+  pa.topk values(%v : memref<256x4096xf32>) outs(%i : memref<256x512xi32>)
+  return
+}
+
+// One column more, one row less than compute units, and more candidates than
+// fit the LDS of a compute unit four times.
+// CONFIG-LABEL: func @not_for_waves
+// CONFIG-COUNT-3: waves = 8
+func.func @not_for_waves(%v: memref<256x4097xf32>, %i: memref<256x512xi32>,
+    %v1: memref<255x4096xf32>, %i1: memref<255x512xi32>,
+    %v2: memref<256x4096xf32>, %i2: memref<256x4096xi32>) {
+  pa.topk values(%v : memref<256x4097xf32>) outs(%i : memref<256x512xi32>)
+  pa.topk values(%v1 : memref<255x4096xf32>) outs(%i1 : memref<255x512xi32>)
+  pa.topk values(%v2 : memref<256x4096xf32>) outs(%i2 : memref<256x4096xi32>)
   return
 }

@@ -134,6 +134,32 @@ TEST_P(MemoryTest, AccessOutsideEveryAllocation) {
   EXPECT_NE(R.Text.find("past the end"), std::string::npos) << R.Text;
 }
 
+TEST_P(MemoryTest, StoreToReadOnlyHostMemory) {
+  for (const std::string &Text :
+       {pick("global_store_dword v[0:1], v2, off",
+             "global_store_b32 v[0:1], v2, off"),
+        pick("global_atomic_add v[0:1], v2, off",
+             "global_atomic_add_u32 v[0:1], v2, off")}) {
+    Snippet S(chip());
+    alignas(64) uint32_t Data[64] = {};
+    Allocation &A = llvm::cantFail(S.memory().mapHost(
+        Data, sizeof(Data), /*Writable=*/false, "weights"))[0];
+    setAddress(S, 0, A.Base, 4);
+    S.fill(2, 7);
+    EXPECT_EQ(S.run(Text), Status::InvalidAccess);
+    EXPECT_NE(S.Message.find("weights, which is read-only"), std::string::npos)
+        << S.Message;
+    EXPECT_EQ(Data[0], 0u);
+  }
+}
+
+TEST_P(MemoryTest, CancelledLaunchEnds) {
+  Snippet S(chip());
+  std::atomic<bool> Cancel{true};
+  S.Options.Cancel = &Cancel;
+  EXPECT_EQ(S.run("loop: s_branch loop"), Status::Cancelled);
+}
+
 TEST_P(MemoryTest, GlobalAtomics) {
   Snippet S(chip());
   Allocation &A = S.allocate(64);

@@ -196,7 +196,8 @@ def PA_TopKConfigAttr : PA_Attr<"TopKConfig", "topk_config"> {
     * `candidates`: columns that a workgroup keeps in LDS, from which it drops
       all but the k best whenever they could overflow;
     * `splits`: workgroups that share one row. With more than one, a second
-      launch merges what they found.
+      launch merges what they found. 0 leaves it to the launch, which shares few
+      long rows and gives a row of few columns to one wave.
 
     `pa-configure` chooses what is absent; what is written by hand is verified
     and kept.

@@ -141,8 +141,7 @@ def PA_TopKOp : PA_DestinationOp<"topk"> {
   let summary = "the k best columns of every row";
   let description = [{
     Selects, for every row r, the k greatest of `values[r, c]` for c from
-    `row_starts[r]` (0 where absent) to `row_ends[r]` (the row's columns where
-    absent) under a total order: numbers as IEEE orders them with +0 above -0,
+    `row_starts[r]` (0 where absent) to the row end under a total order: numbers as IEEE orders them with +0 above -0,
     NaN of either sign below -inf, equal ones by lower column first. The result
     is therefore unique.
 
@@ -151,17 +150,23 @@ def PA_TopKOp : PA_DestinationOp<"topk"> {
     `top_values`. An empty or negative range is legal. Nothing at or beyond the
     row end, or before the row start, is read.
 
+    The row end is `row_ends[r]`, or with `context_lens` and `next_n` = N that of
+    row r = b * N + i of pa.paged_logits, `max(0, context_lens[b] - N + i + 1)`, or
+    else all columns; never more than there are.
+
     Example:
 
     ```mlir
     pa.topk values(%logits : memref<1024x1048576xf32>)
-        row_ends(%ends : memref<1024xi32>)
-        outs(%indices : memref<1024x2048xi32>) {order = #pa.order<by_value>}
+        context_lens(%lens : memref<256xi32>)
+        outs(%indices : memref<1024x2048xi32>)
+        {next_n = 4 : i64, order = #pa.order<by_value>}
     ```
 
     Constraints:
 
-    * (C1) ranks: `values` and the outputs 2, `row_starts` and `row_ends` 1.
+    * (C1) ranks: `values` and the outputs 2, `row_starts`, `row_ends` and
+      `context_lens` 1.
     * (C2) all operands are tensors, or all are memrefs.
     * (C3) element types: `values` and `top_values` f32, the others i32.
     * (C4) the number of rows is the same everywhere, and `top_values` has the
@@ -172,13 +177,16 @@ def PA_TopKOp : PA_DestinationOp<"topk"> {
       static stride is negative, the rows of the outputs do not overlap, and the
       bytes of every operand fit 63 bits. A dynamic innermost stride is legal in
       the reference lowering and refused for a chip.
-    * (C8) in `config`, `waves` are 1 to 16, `loads` 1 to 4, `splits` 1 to 256,
-      and `candidates` are at least k + 1024 and at most 32768.
+    * (C8) in `config`, `waves` are 1 to 16, `loads` 1 to 4 or 8, `splits` 0 to 256,
+      and `candidates` are at least k + 256 * `loads` and at most 32768.
+    * (C9) `context_lens` come with `next_n`, which is at least 1 and at most
+      2^31 - 1, and without `row_ends`; rows are `next_n` times as many as they.
   }];
   let arguments = (ins
     PA_Shaped:$values, Optional<PA_Shaped>:$row_starts,
-    Optional<PA_Shaped>:$row_ends, PA_Shaped:$indices,
-    Optional<PA_Shaped>:$top_values,
+    Optional<PA_Shaped>:$row_ends, Optional<PA_Shaped>:$context_lens,
+    PA_Shaped:$indices, Optional<PA_Shaped>:$top_values,
+    OptionalAttr<I64Attr>:$next_n,
     DefaultValuedAttr<PA_OrderAttr, "::mlir::pa::Order::by_index">:$order,
     OptionalAttr<PA_TopKConfigAttr>:$config);
   let results = (outs Variadic<AnyRankedTensor>:$results);
@@ -186,6 +194,7 @@ def PA_TopKOp : PA_DestinationOp<"topk"> {
     `values` `(` $values `:` type($values) `)`
     (`row_starts` `(` $row_starts^ `:` type($row_starts) `)`)?
     (`row_ends` `(` $row_ends^ `:` type($row_ends) `)`)?
+    (`context_lens` `(` $context_lens^ `:` type($context_lens) `)`)?
     `outs` `(` $indices `:` type($indices)
       (`,` $top_values^ `:` type($top_values))? `)`
     attr-dict (`->` type($results)^)?

@@ -12,6 +12,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -33,6 +34,8 @@ enum class Status : uint8_t {
   UnknownInstruction = 4,
   /// A barrier that cannot complete, or the instruction budget is used up.
   NoProgress = 5,
+  /// LaunchOptions::Cancel was set; what ran has left its traces in memory.
+  Cancelled = 6,
 };
 
 enum class ReportKind : uint8_t {
@@ -115,6 +118,10 @@ struct LaunchOptions {
   unsigned ReportGroups = 256;
   bool CheckUninitialized = true;
   bool CheckRaces = true;
+  /// Where to count the workgroups that have ended, for a progress display.
+  std::atomic<uint64_t> *Finished = nullptr;
+  /// Once true, the launch ends soon, with Status::Cancelled.
+  const std::atomic<bool> *Cancel = nullptr;
 };
 
 struct LaunchResult {
@@ -211,8 +218,9 @@ public:
                    uint64_t Count);
   /// Makes host memory visible to kernels at its own address, as unified
   /// addressing does. The memory must outlive the mapping and counts as
-  /// defined.
-  llvm::Error mapHost(void *Data, uint64_t Bytes);
+  /// defined. A kernel's store to a read-only mapping is an invalid access.
+  llvm::Error mapHost(void *Data, uint64_t Bytes, bool Writable = true,
+                      llvm::StringRef Name = "host memory");
   llvm::Error unmapHost(void *Data);
   /// Host view of device memory; null unless the range is in one allocation.
   uint8_t *hostPointer(uint64_t Address, uint64_t Bytes) const;

@@ -1,0 +1,1 @@
+"""Signatures of other libraries over the operators of this package."""

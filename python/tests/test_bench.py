@@ -1,0 +1,52 @@
+"""What the emitted code costs stays within the thresholds of bench/."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import kernel_harness
+
+BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
+sys.path.insert(0, str(BENCH))
+import isa  # noqa: E402
+
+
+def bench(*arguments: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, BENCH / "run", "--bin", kernel_harness.BIN,
+                           *arguments], capture_output=True, text=True)
+
+
+def test_costs_stay_within_their_thresholds(tmp_path):
+    done = bench("--check", "--json", str(tmp_path / "costs.json"))
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    rows = json.loads((tmp_path / "costs.json").read_text())
+    assert all(row["vgpr_spills"] == 0 for row in rows if "logits" in row["kernel"])
+
+
+def test_a_regression_fails_with_both_numbers(tmp_path, monkeypatch):
+    """The same kernel against a threshold that it misses by a third."""
+    thresholds = json.loads((BENCH / "thresholds.json").read_text())
+    name = "gfx950 logits h64 n1 page 64 tiled"
+    found = thresholds[name]["loop_vector"]
+    thresholds[name]["loop_vector"] = found * 3 // 4
+    copy = tmp_path / "bench"
+    copy.mkdir()
+    for file in ("run", "isa.py", "configs.py"):
+        (copy / file).write_text((BENCH / file).read_text())
+    (copy / "thresholds.json").write_text(json.dumps(thresholds))
+    done = subprocess.run([sys.executable, copy / "run", "--bin", kernel_harness.BIN, "--check",
+                           "--only", name], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"loop_vector is {found}, at most {found * 3 // 4} within 3 % is allowed" in done.stdout
+
+
+def test_the_hot_loop_of_another_compilers_code():
+    """A fixture of another compiler: matrix instructions in a loop are found."""
+    fixtures = BENCH.parent / "test" / "Integration" / "fixtures"
+    code = next(fixtures.glob("gfx950/gemm_fp8/kernel.co"), None)
+    assert code is not None
+    loop = isa.hot_loop(isa.disassemble(code))
+    assert loop.counts["matrix"] > 0 and loop.matrix_cycles >= 8 * loop.counts["matrix"]
+    done = bench("--compare", str(code), str(code))
+    assert done.returncode == 0 and done.stdout.count("matrix cycles") == 2
