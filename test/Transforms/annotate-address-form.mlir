@@ -50,21 +50,6 @@ gpu.module @m {
     gpu.return
   }
 
-  // A tensor copy has one 64-bit address, which no form changes: 31 strides of 160
-  // and a row of 128.
-  // CHECK-LABEL: gpu.func @dma
-  // CHECK: amdgpu.make_dma_base {{.*}}pa.address = #pa.address<rebase, max_offset = 5088, "a tensor copy has a 64-bit address">
-  // GLOBAL-LABEL: gpu.func @dma
-  // GLOBAL: pa.address = #pa.address<rebase, max_offset = 5088
-  gpu.func @dma(%m: memref<?x32x128xi8, strided<[5120, 160, 1]>>, %page: index, %rows: index)
-      workgroup(%lds: memref<4096xi8, #gpu.address_space<workgroup>>) kernel {
-    %c0 = arith.constant 0 : index
-    %base = amdgpu.make_dma_base %m[%page, %c0, %c0], %lds[%c0] : memref<?x32x128xi8, strided<[5120, 160, 1]>>, memref<4096xi8, #gpu.address_space<workgroup>> -> !amdgpu.tdm_base<i8>
-    %d = amdgpu.make_dma_descriptor %base globalSize [%rows, 128] globalStride [160, 1] sharedSize [32, 128] : !amdgpu.tdm_base<i8> -> !amdgpu.tdm_descriptor
-    amdgpu.tensor_load_to_lds %d : !amdgpu.tdm_descriptor
-    gpu.return
-  }
-
   // Each lane has a page of its own.
   // CHECK-LABEL: gpu.func @global
   // CHECK: pa.address = #pa.address<global, max_offset = -1, "not narrow: {{.*}}; not rebase: lane part is

@@ -64,9 +64,9 @@
 // MANIFEST: "count": 8,
 // MANIFEST-NEXT: "form": "rebase",
 // MANIFEST-NEXT: "kind": "load",
-// MANIFEST-NEXT: "max_offset": 1024,
+// MANIFEST-NEXT: "max_offset": 1,
 // MANIFEST-NEXT: "operand": "keys",
-// MANIFEST-NEXT: "reason": "a tensor copy has a 64-bit address"
+// MANIFEST-NEXT: "reason": "the wave has one 64-bit base"
 
 func.func @f(%q: memref<?x1x64x128xf8E4M3FN>, %keys: memref<?xPx128xf8E4M3FN>,
              %scales: memref<?xPxf32>, %w: memref<?x64xf32>, %table: memref<?x?xi32>,
