@@ -45,8 +45,8 @@ static std::optional<Interval> addProduct(Interval sum, Interval x,
   auto high = addScaled({0, 0}, x, y.max);
   if (!low || !high)
     return std::nullopt;
-  return addScaled(sum, {std::min(low->min, high->min),
-                         std::max(low->max, high->max)}, 1);
+  return addScaled(
+      sum, {std::min(low->min, high->min), std::max(low->max, high->max)}, 1);
 }
 
 /// Greatest size of a buffer resource on the chip of `op`, or on any chip where
@@ -277,8 +277,8 @@ std::optional<int64_t> AddressFormAnalysis::getResourceBytes(Value memref) {
   int64_t offset, elements = type.getRank() == 0 ? 1 : 0, bytes;
   if (!elementBytes || failed(type.getStridesAndOffset(strides, offset)))
     return std::nullopt;
-  bool isStatic = type.hasStaticShape() &&
-                  llvm::none_of(strides, ShapedType::isDynamic);
+  bool isStatic =
+      type.hasStaticShape() && llvm::none_of(strides, ShapedType::isDynamic);
   for (int64_t dim = 0; dim < type.getRank() && isStatic; ++dim) {
     int64_t extent;
     if (llvm::MulOverflow(type.getDimSize(dim), strides[dim], extent))
@@ -336,10 +336,12 @@ struct Part {
 };
 } // namespace
 
-/// The offset from the pointer of the memref, and what of it differs between
-/// lanes, in bytes.
+/// The offset from the pointer of the memref, what of it differs between lanes
+/// or is constant, and what of it differs between lanes alone; in bytes.
 struct AddressFormAnalysis::Parts {
-  Part total, lane;
+  Part total, lane, variable;
+  /// Bounds of what differs between lanes of each index.
+  SmallVector<Interval> variableBounds;
 };
 
 bool AddressFormAnalysis::fits(const std::optional<Interval> &part,
@@ -366,6 +368,7 @@ AddressFormAnalysis::getParts(const GlobalAccess &access, AddressFacts &facts) {
   if (!unknown.empty()) {
     parts.total.fail(unknown);
     parts.lane.fail(unknown);
+    parts.variable.fail(unknown);
     return parts;
   }
 
@@ -389,7 +392,8 @@ AddressFormAnalysis::getParts(const GlobalAccess &access, AddressFacts &facts) {
   for (unsigned dim = 0; dim < rank; ++dim) {
     const IndexSplit &index = facts.indices[dim];
     std::optional<Interval> stride = toBytes(getStride(access.memref, dim));
-    std::optional<Interval> lane = getBounds(index.lane);
+    std::optional<Interval> variable = getBounds(index.lane);
+    std::optional<Interval> lane = variable;
     if (lane)
       lane = addScaled(*lane, {index.constant, index.constant}, 1);
     if (dim + 1 == rank && access.indexVector && lane) {
@@ -397,6 +401,7 @@ AddressFormAnalysis::getParts(const GlobalAccess &access, AddressFacts &facts) {
       lane = bounds ? addScaled(*lane, *bounds, 1) : std::nullopt;
     }
     facts.laneBounds.push_back(lane.value_or(Interval{0, 0}));
+    parts.variableBounds.push_back(variable.value_or(Interval{0, 0}));
 
     std::optional<Interval> whole = getBounds(index.uniform);
     if (whole && lane)
@@ -414,16 +419,18 @@ AddressFormAnalysis::getParts(const GlobalAccess &access, AddressFacts &facts) {
                        (access.indexVector && dim + 1 == rank);
     if (hasLanePart)
       parts.lane.add(lane, stride, dim, "the lane part of ");
+    if (!index.lane.empty())
+      parts.variable.add(variable, stride, dim, "the lane part of ");
     if (hasLanePart || !index.uniform.empty())
       parts.total.add(whole, stride, dim, "");
     // What is accessed along outer dimensions, too.
-    unsigned firstExtent = rank - 1 - std::min<unsigned>(
-                                          rank - 1, access.extents.size());
+    unsigned firstExtent =
+        rank - 1 - std::min<unsigned>(rank - 1, access.extents.size());
     if (dim + 1 < rank && dim >= firstExtent) {
-      int64_t extent =
-          access.extents[access.extents.size() - (rank - 1 - dim)];
+      int64_t extent = access.extents[access.extents.size() - (rank - 1 - dim)];
       Interval further{0, std::max<int64_t>(extent - 1, 0)};
       parts.lane.add(further, stride, dim, "");
+      parts.variable.add(further, stride, dim, "");
       parts.total.add(further, stride, dim, "");
     }
   }
@@ -519,16 +526,29 @@ void AddressFormAnalysis::decideResource(const GlobalAccess &access,
                   wider;
 }
 
+/// Whether a view may start at the constants of the indices: where an index has
+/// nothing else that is uniform, the constant is one inside the memref.
+static bool canStartAtConstants(const GlobalAccess &access,
+                                const AddressFacts &facts) {
+  auto type = cast<MemRefType>(access.memref.getType());
+  for (auto [dim, index] : llvm::enumerate(facts.indices))
+    if (index.uniform.empty() &&
+        (index.constant < 0 ||
+         (!type.isDynamicDim(dim) && index.constant >= type.getDimSize(dim))))
+      return false;
+  return true;
+}
+
 /// An access by a 64-bit pointer.
 void AddressFormAnalysis::decideMemref(const GlobalAccess &access,
                                        const Parts &parts,
                                        AddressFacts &facts) {
   if (!access.canUseBuffer || !facts.isUniformBase) {
-    facts.reason = access.canUseBuffer
-                       ? "not narrow: the view differs between lanes"
-                       : "not narrow: " +
-                             access.op->getName().getStringRef().str() +
-                             " keeps its 64-bit address";
+    facts.reason =
+        access.canUseBuffer
+            ? "not narrow: the view differs between lanes"
+            : "not narrow: " + access.op->getName().getStringRef().str() +
+                  " keeps its 64-bit address";
     if (access.canUseBuffer)
       facts.hint = "indices that differ between lanes, instead of a view, "
                    "would let the lanes share a resource";
@@ -543,18 +563,26 @@ void AddressFormAnalysis::decideMemref(const GlobalAccess &access,
   }
   facts.hint = total.hint;
   std::string wider = toString(total, "offset", maxOffsetBytes);
-  bool isLaneSmall = fits(lane.sum, access);
-  facts.isConstantInBase = !isLaneSmall && facts.isUniform() &&
-                           access.extents.empty() &&
-                           fits(Interval{0, 0}, access);
-  if (isLaneSmall || facts.isConstantInBase) {
+  // No index behind the resource may be negative: the lowering of memref ops
+  // takes it for a great one.
+  auto isForward = [](const Interval &bounds) { return bounds.min >= 0; };
+  bool isSmall =
+      fits(lane.sum, access) && llvm::all_of(facts.laneBounds, isForward);
+  const Part &variable = parts.variable;
+  facts.isConstantInBase = !isSmall && fits(variable.sum, access) &&
+                           llvm::all_of(parts.variableBounds, isForward) &&
+                           canStartAtConstants(access, facts);
+  if (facts.isConstantInBase)
+    facts.laneBounds = parts.variableBounds;
+  if (isSmall || facts.isConstantInBase) {
     facts.form = AddressForm::rebase;
-    facts.maxOffset = (isLaneSmall ? lane.sum->max : 0) + access.bytes;
+    facts.maxOffset =
+        (isSmall ? lane.sum->max : variable.sum->max) + access.bytes;
     facts.reason = "not narrow: " + wider;
     return;
   }
-  facts.reason = "not narrow: " + wider + "; not rebase: " +
-                 toString(lane, "lane part", maxOffsetBytes);
+  facts.reason = "not narrow: " + wider +
+                 "; not rebase: " + toString(lane, "lane part", maxOffsetBytes);
   if (!lane.hint.empty())
     facts.hint = lane.hint;
 }
@@ -569,10 +597,9 @@ AddressFacts AddressFormAnalysis::getFacts(const GlobalAccess &access) {
     facts.maxOffset = access.bytes;
     facts.reason = "the wave has one 64-bit base";
     if (!facts.isUniform())
-      facts.error =
-          "address must be the same in all lanes of a wave, found " +
-          std::string(facts.isUniformBase ? "an index" : "a memref") +
-          " that is not proven to be; pa.assume uniform states it";
+      facts.error = "address must be the same in all lanes of a wave, found " +
+                    std::string(facts.isUniformBase ? "an index" : "a memref") +
+                    " that is not proven to be; pa.assume uniform states it";
     else if (access.memory == MemoryKind::buffer)
       facts.error = "address must be a 64-bit one, found a buffer resource";
     return facts;

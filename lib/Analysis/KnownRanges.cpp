@@ -64,8 +64,8 @@ static bool usesScalar(StringRef text, DictionaryAttr scalars) {
 KnownRangeAnalysis::KnownRangeAnalysis(DataFlowSolver &solver, Operation *root)
     : IntegerRangeAnalysis(solver) {
   auto func = dyn_cast<gpu::GPUFuncOp>(root);
-  auto gpuModule = func ? func->getParentOfType<gpu::GPUModuleOp>()
-                        : gpu::GPUModuleOp();
+  auto gpuModule =
+      func ? func->getParentOfType<gpu::GPUModuleOp>() : gpu::GPUModuleOp();
   auto module = gpuModule ? gpuModule->getParentOfType<ModuleOp>() : ModuleOp();
   if (!module)
     return;
@@ -117,10 +117,10 @@ LogicalResult KnownRangeAnalysis::visitOperation(
   auto set = [&](int64_t min, int64_t max) {
     unsigned bits =
         ConstantIntRanges::getStorageBitwidth(op->getResult(0).getType());
-    propagateIfChanged(results[0],
-                       results[0]->join(IntegerValueRange(
-                           ConstantIntRanges::fromSigned(
-                               APInt(bits, min), APInt(bits, max)))));
+    propagateIfChanged(
+        results[0],
+        results[0]->join(IntegerValueRange(ConstantIntRanges::fromSigned(
+            APInt(bits, min), APInt(bits, max)))));
     return success();
   };
   auto of = [](auto &sizes, gpu::Dimension dim) {

@@ -14,8 +14,8 @@
 
 namespace mlir::pa {
 
-/// The function argument that `memref` views from its start on and with the same
-/// leading dimension, or null.
+/// The function argument that `memref` views from its start on and with the
+/// same leading dimension, or null.
 BlockArgument getSameShapeArgument(Value memref);
 
 /// An integer attribute of a function argument, or nothing.
@@ -32,10 +32,10 @@ class KnownRangeAnalysis : public dataflow::IntegerRangeAnalysis {
 public:
   KnownRangeAnalysis(DataFlowSolver &solver, Operation *root);
 
-  LogicalResult
-  visitOperation(Operation *op,
-                 ArrayRef<const dataflow::IntegerValueRangeLattice *> operands,
-                 ArrayRef<dataflow::IntegerValueRangeLattice *> results) override;
+  LogicalResult visitOperation(
+      Operation *op,
+      ArrayRef<const dataflow::IntegerValueRangeLattice *> operands,
+      ArrayRef<dataflow::IntegerValueRangeLattice *> results) override;
 
 private:
   std::array<std::optional<int64_t>, 3> gridSize, blockSize;

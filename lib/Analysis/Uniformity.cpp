@@ -140,8 +140,8 @@ bool UniformityAnalysis::visitFor(Operation *op) {
   // those inside see the same iteration.
   auto loop = cast<scf::ForOp>(op);
   bool changed = false;
-  bool isUniformLoop = areUniform(
-      {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
+  bool isUniformLoop =
+      areUniform({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
   if (!isUniformLoop)
     changed |= mark(loop.getInductionVar());
   for (auto [arg, init, yielded, result] :
@@ -165,9 +165,8 @@ bool UniformityAnalysis::visitWhile(Operation *op) {
       changed |= mark(arg);
   scf::ConditionOp condition = loop.getConditionOp();
   bool isUniformLoop = isUniform(condition.getCondition());
-  for (auto [handed, arg, result] :
-       llvm::zip(condition.getArgs(), loop.getAfterArguments(),
-                 loop.getResults())) {
+  for (auto [handed, arg, result] : llvm::zip(
+           condition.getArgs(), loop.getAfterArguments(), loop.getResults())) {
     if (!isUniform(handed))
       changed |= mark(arg);
     if (!isUniformLoop || !isUniform(handed))

@@ -86,12 +86,11 @@ struct AnnotatePass : public pa::impl::PAAnnotateAddressFormBase<AnnotatePass> {
     if (!facts.error.empty())
       return op->emitOpError() << facts.error;
     if (required && facts.form > *required) {
-      InFlightDiagnostic error = op->emitOpError()
-                                 << "address form must be "
-                                 << stringifyAddressForm(*required)
-                                 << ", found "
-                                 << stringifyAddressForm(facts.form) << ": "
-                                 << facts.reason;
+      InFlightDiagnostic error =
+          op->emitOpError()
+          << "address form must be " << stringifyAddressForm(*required)
+          << ", found " << stringifyAddressForm(facts.form) << ": "
+          << facts.reason;
       if (!facts.hint.empty())
         error.attachNote() << facts.hint;
       return error;
@@ -102,11 +101,11 @@ struct AnnotatePass : public pa::impl::PAAnnotateAddressFormBase<AnnotatePass> {
                 AddressAttr::get(op->getContext(), facts.form, facts.maxOffset,
                                  facts.reason));
     if (remarks) {
-      InFlightDiagnostic remark =
-          op->emitRemark() << "address form "
-                           << stringifyAddressForm(facts.form)
-                           << ", max_offset " << facts.maxOffset << ", "
-                           << facts.reason;
+      InFlightDiagnostic remark = op->emitRemark()
+                                  << "address form "
+                                  << stringifyAddressForm(facts.form)
+                                  << ", max_offset " << facts.maxOffset << ", "
+                                  << facts.reason;
       if (!facts.hint.empty())
         remark << "; " << facts.hint;
     }
@@ -122,10 +121,9 @@ struct AnnotatePass : public pa::impl::PAAnnotateAddressFormBase<AnnotatePass> {
     if (access.method == GlobalAccess::Method::tensorDma ||
         (!hasChoice && facts.form == AddressForm::global))
       return success();
-    std::string reason =
-        ("forced from " + stringifyAddressForm(facts.form) + ": " +
-         facts.reason)
-            .str();
+    std::string reason = ("forced from " + stringifyAddressForm(facts.form) +
+                          ": " + facts.reason)
+                             .str();
     if (!canForce)
       return access.op->emitOpError()
              << "cannot be forced to " << stringifyAddressForm(*forced) << ": "

@@ -91,8 +91,7 @@ Replacement::getStrides(memref::ExtractStridedMetadataOp metadata) {
 
 /// Finds the memory behind the resource and the linear index in 64 bits.
 void Replacement::flatten() {
-  auto view =
-      memref::ExtractStridedMetadataOp::create(b, loc, access.memref);
+  auto view = memref::ExtractStridedMetadataOp::create(b, loc, access.memref);
   Value linear = constant(access.indexOffset);
   for (auto [index, stride] : llvm::zip(access.indices, getStrides(view)))
     linear = add(linear, mul(toIndex(index), stride));
@@ -109,8 +108,8 @@ void Replacement::flatten() {
     source = resource.getSource();
     metadata = memref::ExtractStridedMetadataOp::create(b, loc, source);
     linear = add(linear, view.getOffset());
-    start = resource.getResetOffset() ? Value(metadata.getOffset())
-                                      : constant(0);
+    start =
+        resource.getResetOffset() ? Value(metadata.getOffset()) : constant(0);
     if (resource.getValidBytes())
       limit = toIndex(resource.getValidBytes());
   }
@@ -119,9 +118,8 @@ void Replacement::flatten() {
   limit = b.createOrFold<arith::DivUIOp>(loc, limit, constant(elementBytes));
   auto type = cast<MemRefType>(source.getType());
   auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, 1);
-  auto flatType =
-      MemRefType::get({ShapedType::kDynamic}, type.getElementType(), layout,
-                      type.getMemorySpace());
+  auto flatType = MemRefType::get({ShapedType::kDynamic}, type.getElementType(),
+                                  layout, type.getMemorySpace());
   flat = memref::ReinterpretCastOp::create(
       b, loc, flatType, metadata.getBaseBuffer(), OpFoldResult(start),
       ArrayRef<OpFoldResult>{OpFoldResult(limit)},
@@ -144,8 +142,8 @@ static Value emitMask(OpBuilder &b, Location loc, Value count,
   for (int64_t number = 0; number < elements; ++number)
     numbers.push_back(b.getIndexAttr(number));
   auto type = VectorType::get({elements}, b.getIndexType());
-  Value all = arith::ConstantOp::create(
-      b, loc, DenseElementsAttr::get(type, numbers));
+  Value all =
+      arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, numbers));
   Value limits = vector::BroadcastOp::create(b, loc, type, count);
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, all, limits);
 }
@@ -154,8 +152,7 @@ Value Replacement::loadOrZero(Type type) {
   auto vector = dyn_cast<VectorType>(type);
   int64_t elements = vector ? vector.getNumElements() : 1;
   Value count = countInRange(elements);
-  Value isWhole =
-      compare(arith::CmpIPredicate::eq, count, constant(elements));
+  Value isWhole = compare(arith::CmpIPredicate::eq, count, constant(elements));
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
   auto choice = scf::IfOp::create(
       b, loc, isWhole,
@@ -169,9 +166,9 @@ Value Replacement::loadOrZero(Type type) {
       [&](OpBuilder &b, Location loc) {
         Value rest = zero;
         if (elements > 1)
-          rest = vector::MaskedLoadOp::create(
-              b, loc, vector, flat, first, emitMask(b, loc, count, elements),
-              zero);
+          rest = vector::MaskedLoadOp::create(b, loc, vector, flat, first,
+                                              emitMask(b, loc, count, elements),
+                                              zero);
         scf::YieldOp::create(b, loc, rest);
       });
   return choice.getResult(0);
@@ -181,8 +178,7 @@ void Replacement::store(Value value) {
   auto vector = dyn_cast<VectorType>(value.getType());
   int64_t elements = vector ? vector.getNumElements() : 1;
   Value count = countInRange(elements);
-  Value isWhole =
-      compare(arith::CmpIPredicate::eq, count, constant(elements));
+  Value isWhole = compare(arith::CmpIPredicate::eq, count, constant(elements));
   auto choice = scf::IfOp::create(b, loc, isWhole, /*withElse=*/elements > 1);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(choice.thenBlock());
@@ -213,18 +209,16 @@ void Replacement::build() {
   auto annotation = op->getAttr(PADialect::kAddressAttrName);
   Operation *last = op->getPrevNode();
   if (access.kind == GlobalAccess::Kind::load)
-    op->replaceAllUsesWith(
-        ValueRange(loadOrZero(op->getResult(0).getType())));
+    op->replaceAllUsesWith(ValueRange(loadOrZero(op->getResult(0).getType())));
   else if (access.kind == GlobalAccess::Kind::store)
     store(op->getOperand(0));
   else
-    update(isa<amdgpu::RawBufferAtomicFaddOp>(op) ? arith::AtomicRMWKind::addf
-           : isa<amdgpu::RawBufferAtomicFmaxOp>(op)
-               ? arith::AtomicRMWKind::maxnumf
-           : isa<amdgpu::RawBufferAtomicSmaxOp>(op)
-               ? arith::AtomicRMWKind::maxs
-               : arith::AtomicRMWKind::minu,
-           op->getOperand(0));
+    update(
+        isa<amdgpu::RawBufferAtomicFaddOp>(op)   ? arith::AtomicRMWKind::addf
+        : isa<amdgpu::RawBufferAtomicFmaxOp>(op) ? arith::AtomicRMWKind::maxnumf
+        : isa<amdgpu::RawBufferAtomicSmaxOp>(op) ? arith::AtomicRMWKind::maxs
+                                                 : arith::AtomicRMWKind::minu,
+        op->getOperand(0));
   // The new accesses say what they are, as the old one did.
   for (Operation *made = last->getNextNode(); made != op;
        made = made->getNextNode())

@@ -16,8 +16,8 @@ namespace mlir::pa {
 
 /// Replaces an access through a buffer resource by one with a 64-bit address
 /// and the range check of the resource written out: out of range, a load gives
-/// zero and a store is dropped, each element by itself. `canLeaveResource` holds
-/// of `access`.
+/// zero and a store is dropped, each element by itself. `canLeaveResource`
+/// holds of `access`.
 void leaveResource(OpBuilder &b, const GlobalAccess &access);
 
 /// Gives `cast` an explicit size that is at most `maxBytes`.

@@ -52,9 +52,9 @@ LogicalResult Verifier::verifyResource(amdgpu::FatRawBufferCastOp cast) {
            << "size must be at most " << limit
            << " bytes, found one without a bound; run pa-widen-addresses";
   if (*bytes > limit)
-    return cast.emitOpError() << "size must be at most " << limit
-                              << " bytes, found up to " << *bytes
-                              << "; run pa-widen-addresses";
+    return cast.emitOpError()
+           << "size must be at most " << limit << " bytes, found up to "
+           << *bytes << "; run pa-widen-addresses";
   return success();
 }
 
@@ -78,10 +78,10 @@ LogicalResult Verifier::verifyAccess(const GlobalAccess &access) {
            << "has the address form global but uses a buffer resource; run "
               "pa-widen-addresses";
   if (facts.form != AddressForm::narrow)
-    return op->emitOpError() << "has the address form "
-                             << stringifyAddressForm(annotation.getForm())
-                             << " but its offset is not proven: "
-                             << facts.reason;
+    return op->emitOpError()
+           << "has the address form "
+           << stringifyAddressForm(annotation.getForm())
+           << " but its offset is not proven: " << facts.reason;
   if (annotation.getMaxOffset() < facts.maxOffset)
     return op->emitOpError()
            << "must stay below its max_offset " << annotation.getMaxOffset()

@@ -151,16 +151,17 @@ void FunctionRewriter::rewriteRebase(Group &group) {
     for (AnnotatedAccess *access : group) {
       int64_t last =
           dim == type.getRank() - 1 ? vectorLength(access->access.op) - 1 : 0;
-      int64_t first = access->facts.isConstantInBase
-                          ? 0
-                          : access->facts.laneBounds[dim].max;
-      size = std::max(size, first + last + 1);
+      // Sizes say nothing of addresses; of a stride of 0, any will do.
+      int64_t farthest = std::min<int64_t>(access->facts.laneBounds[dim].max,
+                                           std::numeric_limits<int32_t>::max());
+      size = std::max(size, farthest + last + 1);
     }
-    // A bound may be looser than the type, where a mask keeps lanes inside.
-    if (!type.isDynamicDim(dim))
-      size = std::min(size, type.getDimSize(dim));
     const IndexSplit &index = first->facts.indices[dim];
     int64_t constant = first->facts.isConstantInBase ? index.constant : 0;
+    // A bound may be looser than the type, where a mask keeps lanes inside.
+    int64_t start = index.uniform.empty() ? constant : 0;
+    if (!type.isDynamicDim(dim))
+      size = std::min(size, type.getDimSize(dim) - start);
     if (index.uniform.empty())
       offsets.push_back(b.getIndexAttr(constant));
     else

@@ -132,14 +132,20 @@ class Program:
 
     def index(self, in_loop: bool) -> Index:
         terms = [(self.atom(in_loop), self.pick(1, 1, 1, 2, 3)) for _ in range(self.number(1, 3))]
+        # Further and back again, the two far apart.
+        there = self.pick(0, 0, 0, 7)
 
         def emit(b, iv, acc):
-            total = None
+            total = b.constant(-there) if there else None
             for atom, scale in terms:
                 value = atom.emit(b, iv, acc)
                 if scale > 1:
                     value = b.emit(f"arith.muli {value}, {b.constant(scale)} : index")
                 total = value if total is None else b.emit(f"arith.addi {total}, {value} : index")
+            if there:
+                seven = b.emit(f"arith.addi %b, {b.constant(there)} : index")
+                total = b.emit(f"arith.addi {total}, {seven} : index")
+                total = b.emit(f"arith.subi {total}, %b : index")
             return total
         return Index(emit, lambda iv, acc: sum(a.evaluate(iv, acc) * s for a, s in terms),
                      sum(a.limit * s for a, s in terms))

@@ -140,6 +140,7 @@ gpu.module @m {
   gpu.func @constants(%m: memref<?x?xf32, strided<[?, 1]>>, %n: memref<?xf32>, %v: f32, %i: index) kernel {
     %c0 = arith.constant 0 : index
     %c5 = arith.constant 5 : index
+    %c64 = arith.constant 64 : index
     %cm1 = arith.constant -1 : index
     %a = arith.addi %i, %c5 : index
     %b = arith.addi %i, %cm1 : index
@@ -149,7 +150,27 @@ gpu.module @m {
     memref.store %v, %n[%b] : memref<?xf32>
     // CHECK: memref.store {{.*}}#pa.address<rebase, max_offset = 4,
     memref.store %v, %m[%a, %c0] : memref<?x?xf32, strided<[?, 1]>>
+    // With lanes, too: an index behind a resource is never negative.
+    %t = gpu.thread_id x
+    %lane = arith.remui %t, %c64 : index
+    %c = arith.addi %b, %lane : index
+    // CHECK: memref.store {{.*}}#pa.address<rebase, max_offset = 256,
+    memref.store %v, %n[%c] : memref<?xf32>
+    // Nothing uniform is left to start a view at.
+    %d = arith.addi %lane, %cm1 : index
+    // CHECK: memref.store {{.*}}#pa.address<global,
+    memref.store %v, %m[%i, %d] : memref<?x?xf32, strided<[?, 1]>>
     gpu.return
+  }
+
+  // A function that kernels call has arguments of each lane's own.
+  // CHECK-LABEL: func.func @called
+  // CHECK: memref.store {{.*}}#pa.address<global, max_offset = -1, "not narrow: the view differs between lanes">
+  // CHECK: memref.store {{.*}}#pa.address<rebase, max_offset = 4,
+  func.func @called(%m: memref<?xf32>, %n: memref<?xf32> {pa.uniform}, %i: index {pa.uniform}, %v: f32) {
+    memref.store %v, %m[%i] : memref<?xf32>
+    memref.store %v, %n[%i] : memref<?xf32>
+    return
   }
 
   // CHECK-LABEL: gpu.func @promises

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TestPasses.h"
 #include "PagedAttn/Analysis/GlobalAccess.h"
 #include "PagedAttn/Analysis/Uniformity.h"
+#include "TestPasses.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

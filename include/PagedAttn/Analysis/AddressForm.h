@@ -56,13 +56,13 @@ struct AddressFacts {
   std::string error;
   /// One for each index.
   SmallVector<IndexSplit> indices;
-  /// Bounds of the lane part of each index, the constant included; meaningful
-  /// for the form `rebase`.
+  /// Bounds of the lane part of each index, and of the constant where that is
+  /// not in the base; meaningful for the form `rebase`.
   SmallVector<Interval> laneBounds;
   /// The memref is the same in all lanes.
   bool isUniformBase = true;
-  /// The form `rebase` has the constants in the base, because they are all that
-  /// is left of the offset and are not small.
+  /// The form `rebase` has the constants in the base with the uniform part:
+  /// with them in the lane part, that would not be small or could be negative.
   bool isConstantInBase = false;
 
   /// Every lane of a wave accesses the same address.
