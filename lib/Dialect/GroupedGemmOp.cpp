@@ -181,7 +181,8 @@ static LogicalResult verifyExtents(GroupedGemmOp op) {
                           isFp4B(op.getFormat()) ? "K / 2" : "K")))
     return failure();
   if (aScales.value) {
-    if (failed(verifyExtent(op, aScales, 0, aRows, "rows of a")))
+    if (op.getAScaleLayout() == ScaleLayout::linear &&
+        failed(verifyExtent(op, aScales, 0, aRows, "rows of a")))
       return failure();
     if (int64_t block = getScaleBlock(op.getAScale()))
       if (failed(verifyExtent(op, aScales, 1, k / block, "K / block")))
@@ -252,6 +253,35 @@ static bool isContiguousInside(Value value, int64_t columns) {
   return canBe(strides[rank - 1], 1) && canBe(strides[rank - 2], columns);
 }
 
+/// C9: the layout of one operand's scales, of so many rows.
+static LogicalResult verifyScaleLayout(GroupedGemmOp op, NamedOperand scales,
+                                       ScaleLayout layout, ScaleKind kind,
+                                       StringRef rowsName, int64_t rows) {
+  if (layout == ScaleLayout::linear)
+    return success();
+  StringRef name = stringifyScaleLayout(layout);
+  if (kind != ScaleKind::e8m0_1x32)
+    return op.emitOpError()
+           << "scale layout " << name << " needs e8m0_1x32 scales of "
+           << scales.name << ", found " << stringifyScaleKind(kind);
+  const int64_t step = layout == ScaleLayout::n32k4 ? 4 : 8;
+  const int64_t blocks = op.getK() / 32;
+  if ((!ShapedType::isDynamic(rows) && rows % 32 != 0) || blocks % step != 0)
+    return op.emitOpError()
+           << "scale layout " << name << " needs " << rowsName
+           << " to be a multiple of 32 and K / 32 of " << step << ", found "
+           << rowsName << " = " << rows << " and K / 32 = " << blocks;
+  if (!isContiguousInside(scales.value, blocks))
+    return op.emitOpError()
+           << "shuffled scales must be contiguous inside an expert";
+  const int64_t rowsOfA = cast<ShapedType>(op.getA().getType()).getDimSize(0);
+  if (scales.name == "a" && !ShapedType::isDynamic(rows) &&
+      !ShapedType::isDynamic(rowsOfA) && rows < rowsOfA)
+    return op.emitOpError() << "a_scales must have at least the " << rowsOfA
+                            << " rows of a, found " << rows;
+  return success();
+}
+
 /// C9: shuffled layouts.
 static LogicalResult verifyLayouts(GroupedGemmOp op) {
   int64_t n = op.getN(), k = op.getK();
@@ -269,23 +299,16 @@ static LogicalResult verifyLayouts(GroupedGemmOp op) {
       return op.emitOpError()
              << "shuffled weights must be contiguous inside an expert";
   }
-  if (op.getScaleLayout() == ScaleLayout::linear)
-    return success();
-  StringRef name = stringifyScaleLayout(op.getScaleLayout());
-  if (op.getBScale() != ScaleKind::e8m0_1x32)
-    return op.emitOpError()
-           << "scale layout " << name << " needs e8m0_1x32 scales of b, found "
-           << stringifyScaleKind(op.getBScale());
-  int64_t step = op.getScaleLayout() == ScaleLayout::n32k4 ? 4 : 8;
-  if (n % 32 != 0 || (k / 32) % step != 0)
-    return op.emitOpError()
-           << "scale layout " << name
-           << " needs N to be a multiple of 32 and K / 32 of " << step
-           << ", found N = " << n << " and K / 32 = " << k / 32;
-  if (!isContiguousInside(op.getBScales(), k / 32))
-    return op.emitOpError()
-           << "shuffled scales must be contiguous inside an expert";
-  return success();
+  return success(
+      succeeded(verifyScaleLayout(op, {"b", op.getBScales()},
+                                  op.getScaleLayout(), op.getBScale(), "N",
+                                  n)) &&
+      succeeded(verifyScaleLayout(
+          op, {"a", op.getAScales()}, op.getAScaleLayout(), op.getAScale(),
+          "the rows of a_scales",
+          op.getAScales()
+              ? cast<ShapedType>(op.getAScales().getType()).getDimSize(0)
+              : 0)));
 }
 
 /// C12: a configuration written by hand.
@@ -293,22 +316,15 @@ static LogicalResult verifyConfig(GroupedGemmOp op) {
   GemmConfigAttr config = op.getConfigAttr();
   if (!config)
     return success();
-  auto verifyRange = [&](StringRef name, int64_t value, int64_t min,
-                         int64_t max) -> LogicalResult {
-    if (value >= min && value <= max)
-      return success();
-    return op.emitOpError() << name << " must be from " << min << " to " << max
-                            << ", found " << value;
-  };
   constexpr int64_t kMaxTile = 1024, kMaxWaves = 16, kMaxStages = 8;
-  if (failed(verifyRange("tile_m", config.getTileM(), 1, kMaxTile)) ||
-      failed(verifyRange("tile_n", config.getTileN(), 1, kMaxTile)) ||
-      failed(verifyRange("tile_k", config.getTileK(), 1, kMaxTile)) ||
-      failed(verifyRange("waves_m", config.getWavesM(), 1, kMaxWaves)) ||
-      failed(verifyRange("waves_n", config.getWavesN(), 1, kMaxWaves)) ||
-      failed(verifyRange("waves_k", config.getWavesK(), 1, kMaxWaves)) ||
-      failed(verifyRange("stages", config.getStages(), 0, kMaxStages)) ||
-      failed(verifyRange("waves_m * waves_n * waves_k",
+  if (failed(verifyRange(op, "tile_m", config.getTileM(), 1, kMaxTile)) ||
+      failed(verifyRange(op, "tile_n", config.getTileN(), 1, kMaxTile)) ||
+      failed(verifyRange(op, "tile_k", config.getTileK(), 1, kMaxTile)) ||
+      failed(verifyRange(op, "waves_m", config.getWavesM(), 1, kMaxWaves)) ||
+      failed(verifyRange(op, "waves_n", config.getWavesN(), 1, kMaxWaves)) ||
+      failed(verifyRange(op, "waves_k", config.getWavesK(), 1, kMaxWaves)) ||
+      failed(verifyRange(op, "stages", config.getStages(), 0, kMaxStages)) ||
+      failed(verifyRange(op, "waves_m * waves_n * waves_k",
                          config.getWavesM() * config.getWavesN() *
                              config.getWavesK(),
                          1, kMaxWaves)))

@@ -25,13 +25,6 @@ static LogicalResult verifyConfig(TopKOp op) {
   TopKConfigAttr config = op.getConfigAttr();
   if (!config)
     return success();
-  auto verifyRange = [&](StringRef name, int64_t value, int64_t min,
-                         int64_t max) -> LogicalResult {
-    if (value >= min && value <= max)
-      return success();
-    return op.emitOpError() << name << " must be from " << min << " to " << max
-                            << ", found " << value;
-  };
   auto verifyLoads = [&]() -> LogicalResult {
     const int64_t loads = config.getLoads();
     if ((loads >= 1 && loads <= 4) || loads == 8)
@@ -42,11 +35,11 @@ static LogicalResult verifyConfig(TopKOp op) {
   // What a wave of 64 lanes finds in one step fits beside k. The upper bound
   // keeps counts of candidates in 16 bits.
   return success(
-      succeeded(verifyRange("waves", config.getWaves(), 1, 16)) &&
+      succeeded(verifyRange(op, "waves", config.getWaves(), 1, 16)) &&
       succeeded(verifyLoads()) &&
-      succeeded(verifyRange("candidates", config.getCandidates(),
+      succeeded(verifyRange(op, "candidates", config.getCandidates(),
                             op.getK() + 256 * config.getLoads(), 32768)) &&
-      succeeded(verifyRange("splits", config.getSplits(), 0, 256)));
+      succeeded(verifyRange(op, "splits", config.getSplits(), 0, 256)));
 }
 
 /// C9: row ends from the lengths of sequences.

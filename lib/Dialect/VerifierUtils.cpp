@@ -170,6 +170,14 @@ LogicalResult mlir::pa::verifyRowsApart(Operation *op, NamedOperand operand) {
   return success();
 }
 
+LogicalResult mlir::pa::verifyRange(Operation *op, StringRef name,
+                                    int64_t value, int64_t min, int64_t max) {
+  if (value >= min && value <= max)
+    return success();
+  return op->emitOpError() << name << " must be from " << min << " to " << max
+                           << ", found " << value;
+}
+
 int64_t mlir::pa::getFp4Elements(int64_t bytes) {
   if (ShapedType::isDynamic(bytes))
     return bytes;

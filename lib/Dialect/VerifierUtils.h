@@ -47,6 +47,10 @@ LogicalResult verifyStrides(Operation *op, NamedOperand operand,
 /// tell: two workgroups would write the same element. Absent operands pass.
 LogicalResult verifyRowsApart(Operation *op, NamedOperand operand);
 
+/// `value`, called `name`, is from `min` to `max`.
+LogicalResult verifyRange(Operation *op, StringRef name, int64_t value,
+                          int64_t min, int64_t max);
+
 /// Elements in `bytes` of packed fp4 data; what does not fit 64 bits saturates
 /// and a dynamic extent stays dynamic.
 int64_t getFp4Elements(int64_t bytes);

@@ -216,6 +216,9 @@ void GemmKernel::emit() {
   if (op.getScaleLayout() != ScaleLayout::linear)
     weightScales =
         b.create<memref::CollapseShapeOp>(weightScales, insideExpert);
+  if (op.getAScaleLayout() != ScaleLayout::linear)
+    aScales = b.create<memref::CollapseShapeOp>(
+        aScales, SmallVector<ReassociationIndices>{{0, 1}});
   if (config.getStages() > 0)
     allocateStages();
   if (!rowIds) {

@@ -121,8 +121,15 @@ private:
   void loadScales(Chunk &chunk, Value number, bool isTail);
   Value loadCodeWord(Value memref, ArrayRef<Value> leading, Value chunk,
                      bool isTail);
-  Value loadWeightCodes(Value row, Value chunk, bool isTail);
-  Value loadWeightCode(Value row, Value block);
+  /// The E8M0 codes of one operand, those of one expert of the weights.
+  struct ScaleSource {
+    Value memref;
+    SmallVector<Value> leading;
+    ScaleLayout layout;
+  };
+  Value loadCodeOf(const ScaleSource &source, Value row, Value block);
+  Value loadCodesOf(const ScaleSource &source, Value row, Value chunk,
+                    bool isTail);
   Value getLaneBlock(Value chunk, bool isTail);
 
   // What becomes of the sums: GemmEpilogue.cpp.

@@ -189,14 +189,17 @@ Value GemmKernel::loadCodeWord(Value memref, ArrayRef<Value> leading,
   });
 }
 
-/// The code of a row of the weights for one block of K, wherever the layout has
-/// it.
-Value GemmKernel::loadWeightCode(Value row, Value block) {
+/// The code of a row for one block of K, wherever the layout has it.
+Value GemmKernel::loadCodeOf(const ScaleSource &source, Value row,
+                             Value block) {
+  SmallVector<Value> indices(source.leading);
+  if (source.layout == ScaleLayout::linear) {
+    indices.append({row, block});
+    return loadCode(b, source.memref, indices);
+  }
   const int64_t blocks = shape.k / MmaInfo::kScaleBlock;
-  if (op.getScaleLayout() == ScaleLayout::linear)
-    return loadCode(b, weightScales, {group, row, block});
   Value offset = mul(div(row, kScaleRows), kScaleRows * blocks);
-  if (op.getScaleLayout() == ScaleLayout::n32k4) {
+  if (source.layout == ScaleLayout::n32k4) {
     offset = add(offset, mul(div(block, 4), 128));
     offset = add(offset, mul(rem(row, kScaleRows), 4));
     offset = add(offset, rem(block, 4));
@@ -207,16 +210,22 @@ Value GemmKernel::loadWeightCode(Value row, Value block) {
     offset = add(offset, mul(div(rem(block, 8), 4), 2));
     offset = add(offset, div(rem(row, kScaleRows), 16));
   }
-  return loadCode(b, weightScales, {group, offset});
+  indices.push_back(offset);
+  return loadCode(b, source.memref, indices);
 }
 
-/// The codes of a row of the weights for the blocks of a chunk.
-Value GemmKernel::loadWeightCodes(Value row, Value chunk, bool isTail) {
-  if (op.getScaleLayout() == ScaleLayout::linear)
-    return loadCodeWord(weightScales, {group, row}, chunk, isTail);
+/// The codes of a row for the blocks of a chunk.
+Value GemmKernel::loadCodesOf(const ScaleSource &source, Value row, Value chunk,
+                              bool isTail) {
+  if (source.layout == ScaleLayout::linear) {
+    SmallVector<Value> leading(source.leading);
+    leading.push_back(row);
+    return loadCodeWord(source.memref, leading, chunk, isTail);
+  }
+  // Layouts other than linear have whole chunks.
   Value first = mul(chunk, shape.chunk / MmaInfo::kScaleBlock);
   return packCodes(
-      b, [&](int64_t i) { return loadWeightCode(row, add(first, i)); });
+      b, [&](int64_t i) { return loadCodeOf(source, row, add(first, i)); });
 }
 
 /// The block of K in a chunk whose code the lane gives the matrix instruction,
@@ -239,11 +248,13 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
   };
 
   const bool isOneCode = shape.hasMmaScales && mma.scalesPerLane == 1;
+  const ScaleSource ofRows{aScales, {}, op.getAScaleLayout()};
+  const ScaleSource ofWeights{weightScales, {group}, op.getScaleLayout()};
   if (isE8M0(op.getAScale())) {
     for (Value row : sourceRows)
       chunk.rowScales.push_back(
-          isOneCode ? loadCode(b, aScales, {row, getLaneBlock(number, isTail)})
-                    : loadCodeWord(aScales, {row}, number, isTail));
+          isOneCode ? loadCodeOf(ofRows, row, getLaneBlock(number, isTail))
+                    : loadCodesOf(ofRows, row, number, isTail));
   } else if (op.getAScale() == ScaleKind::f32_1x128) {
     for (Value row : sourceRows)
       chunk.rowScales.push_back(
@@ -262,8 +273,8 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
           isShared ? div(tileStart(tile), kScaleRows)
                    : clampRow(add(add(firstColumn, laneInRows), tile * mma.m));
       chunk.weightScales.push_back(
-          isOneCode ? loadWeightCode(row, getLaneBlock(number, isTail))
-                    : loadWeightCodes(row, number, isTail));
+          isOneCode ? loadCodeOf(ofWeights, row, getLaneBlock(number, isTail))
+                    : loadCodesOf(ofWeights, row, number, isTail));
     }
   } else if (isE8M0(op.getBScale())) {
     // Those of the rows whose sums the lane has.
@@ -278,7 +289,8 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
         Value row =
             clampRow(add(add(firstColumn, mul(laneGroup, mma.accRowBlock)),
                          tile * mma.m + i));
-        chunk.weightScales.push_back(loadWeightCodes(row, number, isTail));
+        chunk.weightScales.push_back(
+            loadCodesOf(ofWeights, row, number, isTail));
       }
     }
   }

@@ -17,20 +17,19 @@
 #ifndef PAGEDATTN_LIB_TRANSFORMS_LOGITSKERNEL_H
 #define PAGEDATTN_LIB_TRANSFORMS_LOGITSKERNEL_H
 
+#include "KernelBody.h"
 #include "LogitsShape.h"
-#include "TileOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::pa {
 
 /// Builds the kernel of one op with one configuration.
-class LogitsKernel {
+class LogitsKernel : KernelBody {
 public:
   LogitsKernel(KernelBuilder &kernel, PagedLogitsOp op,
                const TargetInfo &target)
-      : b(kernel.body()), kernel(kernel), op(op), config(op.getConfigAttr()),
+      : KernelBody(kernel, target), op(op), config(op.getConfigAttr()),
         mma(getMmaInfo(config.getMma())), shape(op, mma, target),
-        lanes(shape.lanes), groups(shape.groups), numQueries(shape.numQueries),
+        groups(shape.groups), numQueries(shape.numQueries),
         headTiles(shape.headTiles), page(op.getPageSize()),
         keyBytes(shape.rowBytes), pieces(shape.pieces),
         pagesPerStep(page % lanes == 0 ? 1 : groups) {}
@@ -83,15 +82,12 @@ private:
   };
 
   // What the kernel knows of its sequence.
-  void emitLaneIds();
   void emitSequence(Value newSequence);
   void emitRange(Value first, Value count);
   std::pair<Value, Value> emitShare(Value total, Value parts, Value number);
   void emitEvenSchedule();
   void emitRaggedSchedule();
   Value emitLaneChunks(Value first, Value batch);
-  Value emitWaveSum(Value value);
-  Value emitWaveScan(Value value);
   Value emitRowEnd(Value query);
   void emitTokenLoop();
   void emitFill(Value number, Value parts);
@@ -127,57 +123,20 @@ private:
   SmallVector<Value> fragments(ArrayRef<Value> lanePieces);
   void keepLoop(scf::ForOp loop);
 
-  Value index(int64_t value) { return b.create<arith::ConstantIndexOp>(value); }
-  Value f32(float value) {
-    return b.create<arith::ConstantFloatOp>(b.getF32Type(), APFloat(value));
-  }
-  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
-  Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
-  Value mul(Value x, int64_t y) {
-    return b.createOrFold<arith::MulIOp>(x, index(y));
-  }
-  Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(x, y); }
-  Value div(Value x, int64_t y) {
-    return b.createOrFold<arith::DivUIOp>(x, index(y));
-  }
-  Value rem(Value x, int64_t y) {
-    return b.createOrFold<arith::RemUIOp>(x, index(y));
-  }
-  Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(x, y); }
-  Value max(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(x, y); }
-  Value less(Value x, Value y) {
-    return b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y);
-  }
-  Value loadIndex(Value memref, ValueRange indices) {
-    return b.create<arith::IndexCastOp>(
-        b.getIndexType(), b.create<memref::LoadOp>(memref, indices));
-  }
-  Value uniform(Value value) {
-    return b.create<AssumeOp>(value.getType(), value, IntegerAttr(),
-                              IntegerAttr(), IntegerAttr(), b.getUnitAttr());
-  }
-  /// `count` elements of a vector from `first` on.
-  Value slice(Value vector, int64_t first, int64_t count) {
-    return b.create<vector::ShuffleOp>(
-        vector, vector,
-        llvm::to_vector(llvm::seq<int64_t>(first, first + count)));
-  }
   VectorType wordsType() { return VectorType::get({4}, b.getI32Type()); }
   Type pairType() { return VectorType::get({2}, b.getF32Type()); }
 
-  ImplicitLocOpBuilder &b;
-  KernelBuilder &kernel;
   PagedLogitsOp op;
   LogitsConfigAttr config;
   const MmaInfo &mma;
   const LogitsShape shape;
-  const int64_t lanes, groups, numQueries, headTiles, page, keyBytes, pieces;
+  const int64_t groups, numQueries, headTiles, page, keyBytes, pieces;
   const int64_t pagesPerStep;
 
   Value q, queryScales, keys, keyScales, weights, blockTable, contextLens,
       rowEnds, logits;
   Value numWorkers;
-  Value thread, wave, lane, laneInTile, group, worker, sequence;
+  Value laneInTile, group, worker, sequence;
   /// Length of the context as given, columns of the logits and those that any
   /// row can have, the first column that no row has.
   Value context, columns, capacity, end;

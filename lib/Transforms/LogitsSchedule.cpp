@@ -12,19 +12,6 @@ using namespace mlir::pa;
 
 constexpr int64_t kTile = LogitsShape::kTile;
 
-void LogitsKernel::emitLaneIds() {
-  thread = kernel.threadId();
-  // The wave number is the same in all lanes, which nothing but this tells the
-  // backend: everything that follows from it stays in scalar registers.
-  wave = b.create<arith::IndexCastUIOp>(
-      b.getIndexType(), uniform(b.create<arith::IndexCastUIOp>(
-                            b.getI32Type(), div(thread, lanes))));
-  lane = rem(thread, lanes);
-  laneInTile = rem(lane, kTile);
-  group = div(lane, kTile);
-  worker = kernel.blockId(gpu::Dimension::x);
-}
-
 Value LogitsKernel::emitRowEnd(Value query) {
   Value rowEnd;
   if (rowEnds)
@@ -90,32 +77,6 @@ void LogitsKernel::emitEvenSchedule() {
   emitTokenLoop();
   if (op.getFill() == Fill::neg_inf)
     emitFill(worker, numWorkers);
-}
-
-/// Sum of an index over the lanes of the wave, in all of them.
-Value LogitsKernel::emitWaveSum(Value value) {
-  value = b.create<arith::IndexCastOp>(b.getI64Type(), value);
-  for (int64_t distance = 1; distance < lanes; distance *= 2) {
-    Value other = b.create<gpu::ShuffleOp>(
-                       value, static_cast<int32_t>(distance),
-                       static_cast<int32_t>(lanes), gpu::ShuffleMode::XOR)
-                      .getShuffleResult();
-    value = add(value, other);
-  }
-  return uniform(b.create<arith::IndexCastOp>(b.getIndexType(), value));
-}
-
-/// Sum of an index over the lanes up to the own one.
-Value LogitsKernel::emitWaveScan(Value value) {
-  value = b.create<arith::IndexCastOp>(b.getI64Type(), value);
-  for (int64_t distance = 1; distance < lanes; distance *= 2) {
-    auto shuffle = b.create<gpu::ShuffleOp>(
-        value, static_cast<int32_t>(distance), static_cast<int32_t>(lanes),
-        gpu::ShuffleMode::UP);
-    Value sum = add(value, shuffle.getShuffleResult());
-    value = b.create<arith::SelectOp>(less(lane, index(distance)), value, sum);
-  }
-  return b.create<arith::IndexCastOp>(b.getIndexType(), value);
 }
 
 /// Chunks of the sequence `first + lane`, 0 beyond the last one.
@@ -238,6 +199,9 @@ void LogitsKernel::emit() {
                         cast<MemRefType>(keys.getType()).getElementType(),
                         MemRefLayoutAttrInterface(), kernel.ldsSpace()));
   emitLaneIds();
+  laneInTile = rem(lane, kTile);
+  group = div(lane, kTile);
+  worker = kernel.blockId(gpu::Dimension::x);
   if (config.getSchedule() == LogitsSchedule::even)
     emitEvenSchedule();
   else

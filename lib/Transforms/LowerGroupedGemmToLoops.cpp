@@ -40,6 +40,26 @@ static SmallVector<Value> splitOffset(ImplicitLocOpBuilder &b, Value outer,
   return {outer, div(b, offset, columns), rem(b, offset, columns)};
 }
 
+/// The two indices of the code of a row and block column in a layout that is
+/// not linear, among `columns` block columns.
+static SmallVector<Value> shuffledScale(ImplicitLocOpBuilder &b,
+                                        ScaleLayout layout, Value row,
+                                        Value column, int64_t columns) {
+  Value offset = mul(b, div(b, row, 32), 32 * columns);
+  if (layout == ScaleLayout::n32k4) {
+    offset = add(b, offset, mul(b, div(b, column, 4), 128));
+    offset = add(b, offset, mul(b, rem(b, row, 32), 4));
+    offset = add(b, offset, rem(b, column, 4));
+  } else {
+    offset = add(b, offset, mul(b, div(b, column, 8), 256));
+    offset = add(b, offset, mul(b, rem(b, column, 4), 64));
+    offset = add(b, offset, mul(b, rem(b, row, 16), 4));
+    offset = add(b, offset, mul(b, div(b, rem(b, column, 8), 4), 2));
+    offset = add(b, offset, div(b, rem(b, row, 32), 16));
+  }
+  return {div(b, offset, columns), rem(b, offset, columns)};
+}
+
 Value GemmRowBuilder::loadA(Value element) {
   if (op.hasFp4A())
     return loadFp4(b, op.getA(), {source, div(b, element, 2)}, element);
@@ -72,6 +92,10 @@ Value GemmRowBuilder::loadScaleA(Value element) {
   if (op.getAScale() != ScaleKind::f32_row)
     indices.push_back(
         div(b, element, getScaleColumns(op.getAScale(), op.getK())));
+  if (op.getAScaleLayout() != ScaleLayout::linear)
+    indices =
+        shuffledScale(b, op.getAScaleLayout(), source, indices[1],
+                      op.getK() / getScaleColumns(op.getAScale(), op.getK()));
   if (isE8M0(op.getAScale()))
     return loadCode(b, op.getAScales(), indices);
   return memref::LoadOp::create(b, op.getAScales(), indices);
@@ -88,19 +112,9 @@ Value GemmRowBuilder::loadScaleB(Value n, Value element) {
   SmallVector<Value> indices = {group, scaleRow, column};
   if (op.getScaleLayout() != ScaleLayout::linear) {
     int64_t columns = op.getK() / getScaleColumns(kind, op.getK());
-    Value offset = mul(b, div(b, n, 32), 32 * columns);
-    if (op.getScaleLayout() == ScaleLayout::n32k4) {
-      offset = add(b, offset, mul(b, div(b, column, 4), 128));
-      offset = add(b, offset, mul(b, rem(b, n, 32), 4));
-      offset = add(b, offset, rem(b, column, 4));
-    } else {
-      offset = add(b, offset, mul(b, div(b, column, 8), 256));
-      offset = add(b, offset, mul(b, rem(b, column, 4), 64));
-      offset = add(b, offset, mul(b, rem(b, n, 16), 4));
-      offset = add(b, offset, mul(b, div(b, rem(b, column, 8), 4), 2));
-      offset = add(b, offset, div(b, rem(b, n, 32), 16));
-    }
-    indices = splitOffset(b, group, offset, columns);
+    indices = {group};
+    llvm::append_range(
+        indices, shuffledScale(b, op.getScaleLayout(), n, column, columns));
   }
   if (isE8M0(kind))
     return loadCode(b, scales, indices);

@@ -23,6 +23,8 @@ static std::string getKernelName(GroupedGemmOp op) {
     os << "_" << stringifyWeightLayout(op.getWeightLayout());
   if (op.getScaleLayout() != ScaleLayout::linear)
     os << "_" << stringifyScaleLayout(op.getScaleLayout());
+  if (op.getAScaleLayout() != ScaleLayout::linear)
+    os << "_a" << stringifyScaleLayout(op.getAScaleLayout());
   if (ActivationAttr activation = op.getActivationAttr())
     os << "_" << stringifyActivationKind(activation.getKind());
   GemmConfigAttr config = op.getConfigAttr();
@@ -116,13 +118,15 @@ static std::optional<Operands> getOperands(ImplicitLocOpBuilder &host,
     const bool isWeights =
         name == "b" && op.getWeightLayout() != WeightLayout::linear;
     const bool isScales =
-        name == "b_scales" && op.getScaleLayout() != ScaleLayout::linear;
+        (name == "b_scales" && op.getScaleLayout() != ScaleLayout::linear) ||
+        (name == "a_scales" && op.getAScaleLayout() != ScaleLayout::linear);
     if (!isWeights && !isScales)
       continue;
-    auto [strides, offset] =
-        cast<MemRefType>(value.getType()).getStridesAndOffset();
-    if (strides[2] == 1 &&
-        strides[1] == (isWeights ? weightColumns : scaleColumns))
+    SmallVector<int64_t> strides =
+        cast<MemRefType>(value.getType()).getStridesAndOffset().first;
+    // Shuffled scales have one code for 32 elements of K.
+    if (strides.back() == 1 &&
+        strides[strides.size() - 2] == (isWeights ? weightColumns : k / 32))
       continue;
     op.emitOpError() << "shuffled " << name
                      << " must have static strides inside an expert for a "
@@ -131,6 +135,38 @@ static std::optional<Operands> getOperands(ImplicitLocOpBuilder &host,
     return std::nullopt;
   }
   return operands;
+}
+
+/// Rows that a tensor copy brings are no further apart than its descriptor can
+/// say. What the types do not tell becomes a precondition.
+static LogicalResult
+checkDmaStrides(GroupedGemmOp op, const TargetInfo &target,
+                SmallVectorImpl<std::string> &preconditions) {
+  GemmConfigAttr config = op.getConfigAttr();
+  if (config.getStages() == 0)
+    return success();
+  const GemmShape shape(op, getMmaInfo(config.getMma()), target);
+  const GemmStages stages(op, shape, config, target);
+  struct {
+    StringRef name;
+    Value value;
+    const GemmStages::Operand &staged;
+  } operands[] = {{"a", op.getA(), stages.rows},
+                  {"b", op.getB(), stages.weights}};
+  for (auto &operand : operands) {
+    if (operand.staged.way != GemmStages::Way::dma || operand.staged.isShuffled)
+      continue;
+    auto type = cast<MemRefType>(operand.value.getType());
+    const int64_t stride = type.getStridesAndOffset().first[type.getRank() - 2];
+    if (ShapedType::isDynamic(stride))
+      preconditions.push_back("row stride of " + operand.name.str() +
+                              " <= " + std::to_string(kMaxDmaStride));
+    else if (stride > kMaxDmaStride)
+      return op.emitOpError() << "row stride of " << operand.name
+                              << " must be at most " << kMaxDmaStride << " for "
+                              << target.getName() << ", found " << stride;
+  }
+  return success();
 }
 
 LogicalResult mlir::pa::tileGroupedGemm(RewriterBase &rewriter,
@@ -170,6 +206,11 @@ LogicalResult mlir::pa::tileGroupedGemm(RewriterBase &rewriter,
         "offsets[e] <= offsets[e + 1]; offsets are cut to 0..M, so that wrong "
         "ones touch no memory outside of the operands"};
   }
+  if (failed(checkDmaStrides(op, target, spec.preconditions)))
+    return failure();
+  if (op.getAScaleLayout() != ScaleLayout::linear)
+    spec.preconditions.push_back(
+        "a_scales has the rows of a, rounded up to a multiple of 32");
   if (op.getRowIds())
     spec.preconditions.push_back(
         "a row whose row_ids entry is no row of a is left untouched");

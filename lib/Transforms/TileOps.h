@@ -85,6 +85,10 @@ const TargetInfo *getTargetOrError(Operation *op);
 /// is known to be 1 for the operands `unitInner`.
 LogicalResult checkOperandsForChip(Operation *op, ValueRange unitInner);
 
+/// Elements from one row of a tensor copy to the next: the descriptor has 48
+/// bits for them.
+constexpr int64_t kMaxDmaStride = (int64_t(1) << 48) - 1;
+
 /// Compute units to fill: those of the chip, or as the target attribute says.
 int64_t getNumCus(Operation *op, const TargetInfo &target);
 

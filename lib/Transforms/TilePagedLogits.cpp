@@ -81,15 +81,15 @@ static Value hideNumQueries(ImplicitLocOpBuilder &host, PagedLogitsOp op) {
 /// A tensor copy steps from token to token by a number of 48 bits.
 static LogicalResult checkDmaStride(PagedLogitsOp op,
                                     const TargetInfo &target) {
-  constexpr int64_t kMaxStride = (int64_t(1) << 48) - 1;
   int64_t stride =
       cast<MemRefType>(op.getKeys().getType()).getStridesAndOffset().first[1];
   if (!target.hasTensorDma || ShapedType::isDynamic(stride) ||
-      stride <= kMaxStride)
+      stride <= kMaxDmaStride)
     return success();
   return op.emitOpError()
-         << "stride between the slots of a page must be at most " << kMaxStride
-         << " for " << target.getName() << ", found " << stride;
+         << "stride between the slots of a page must be at most "
+         << kMaxDmaStride << " for " << target.getName() << ", found "
+         << stride;
 }
 
 LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,

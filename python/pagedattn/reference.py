@@ -331,6 +331,7 @@ def grouped_gemm(
     row_weights: Optional[ArrayLike] = None,
     weight_layout: str = "linear",
     scale_layout: str = "linear",
+    a_scale_layout: str = "linear",
     activation: Optional[Activation] = None,
     fp8: str = "e4m3fn",
 ) -> tuple[Floats, NDArray[np.bool_]]:
@@ -342,7 +343,8 @@ def grouped_gemm(
         rows: rows of the output.
         fmt: ``a8w8``, ``a8w4``, ``a4w4``, ``bf16`` or ``f16``.
         a_scales, b_scales: scales as the kinds `a_scale` and `b_scale` say, those
-            of B in `scale_layout`.
+            of B in `scale_layout`, those of A in `a_scale_layout` with rows rounded
+            up to a multiple of 32.
         bias: float32 ``[E, N]``.
         offsets: ``[E + 1]``; one group of all rows where absent.
         row_ids: row of A for each output row; rows whose id is outside of A are
@@ -369,6 +371,9 @@ def grouped_gemm(
     groups, n, k = weights.shape
     k = k * 2 if kind_b == "e2m1" else k
     _expect(left.shape[1] == k, f"K of a must be {k}, found {left.shape[1]}")
+    if a_scale_layout != "linear":
+        a_scales = formats.unshuffle_scales(np.asarray(a_scales), a_scale_layout)
+        a_scales = a_scales[: left.shape[0]]
     left = _scale_operand(left, a_scales, a_scale)
 
     def expert(e: int) -> Floats:

@@ -49,6 +49,7 @@ class Case:
     b_codes: tuple = (126, 127, 128)
     weight_layout: str = "linear"
     scale_layout: str = "linear"
+    a_scale_layout: str = "linear"
     activation: Optional[str] = None
     bias: bool = False
     row_ids: Optional[tuple] = None
@@ -107,6 +108,12 @@ class Case:
             found["a_scales"] = self.scales(
                 rng, self.a_scale, (), a_rows, self.a_codes
             )
+            if self.a_scale_layout != "linear":
+                padding = ((0, -a_rows % 32), (0, 0))
+                codes = np.pad(found["a_scales"], padding, constant_values=255)
+                found["a_scales"] = np.ascontiguousarray(
+                    formats.shuffle_scales(codes, self.a_scale_layout)
+                )
         b = self.data(rng, (self.groups, self.n, self.k), is_fp4_b)
         if self.weight_layout == "shuffled_16x16":
             b = formats.shuffle_16x16(b)
@@ -182,6 +189,7 @@ class Case:
             f"b_scale = #pa.scale<{self.b_scale}>",
             f"weight_layout = #pa.weight_layout<{self.weight_layout}>",
             f"scale_layout = #pa.scale_layout<{self.scale_layout}>",
+            f"a_scale_layout = #pa.scale_layout<{self.a_scale_layout}>",
         ]
         if self.activation:
             act = ACTIVATIONS[self.activation]
@@ -211,6 +219,7 @@ func.func @{self.name}({arguments}) attributes {{llvm.emit_c_interface}} {{
             b_scale=self.b_scale,
             weight_layout=self.weight_layout,
             scale_layout=self.scale_layout,
+            a_scale_layout=self.a_scale_layout,
             activation=ACTIVATIONS.get(self.activation),
             fp8=self.fp8,
         )
@@ -269,6 +278,31 @@ def make_cases():
                 scale_layout=layout,
                 weight_layout="shuffled_16x16",
             )
+    for layout, k in (("n32k4", 640), ("n32k8", 768)):
+        for fmt in ("a8w8", "a4w4"):
+            yield Case(
+                f"a_{layout}_{fmt}",
+                fmt=fmt,
+                n=96,
+                k=k,
+                offsets=(0, 31, 33, 70),
+                rows=70,
+                a_scale="e8m0_1x32",
+                b_scale="e8m0_1x32",
+                a_codes=tuple(range(124, 131)),
+                a_scale_layout=layout,
+                scale_layout=layout,
+                weight_layout="shuffled_16x16",
+            )
+    yield Case(
+        "a_n32k4_row_ids",
+        k=128,
+        row_ids=(4, -1, 0, 0, 5, 2, 3),
+        a_scale="e8m0_1x32",
+        b_scale="e8m0_32x32",
+        a_codes=tuple(range(124, 131)),
+        a_scale_layout="n32k4",
+    )
     for name, offsets in {
         "first": (0, 0, 3, 7),
         "middle": (0, 3, 3, 7),

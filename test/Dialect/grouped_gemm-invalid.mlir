@@ -713,3 +713,45 @@ func.func @grouped_gemm_c13_global_offsets_by_way_of_a_cast(
     {format = #pa.gemm_format<bf16>}
   return
 }
+
+// -----
+
+func.func @grouped_gemm_c9_a_scale_rows(%a: memref<40x640xf8E4M3FN>,
+    %a_scales: memref<40x20xi8>, %b: memref<1x64x640xf8E4M3FN>,
+    %b_scales: memref<1x64x20xi8>, %c: memref<40x64xbf16>) {
+  // expected-error @below {{'pa.grouped_gemm' op scale layout n32k4 needs the rows of a_scales to be a multiple of 32 and K / 32 of 4, found the rows of a_scales = 40 and K / 32 = 20}}
+  pa.grouped_gemm a(%a : memref<40x640xf8E4M3FN>)
+    a_scales(%a_scales : memref<40x20xi8>) b(%b : memref<1x64x640xf8E4M3FN>)
+    b_scales(%b_scales : memref<1x64x20xi8>) outs(%c : memref<40x64xbf16>)
+    {format = #pa.gemm_format<a8w8>, a_scale = #pa.scale<e8m0_1x32>,
+     b_scale = #pa.scale<e8m0_1x32>, a_scale_layout = #pa.scale_layout<n32k4>}
+  return
+}
+
+// -----
+
+func.func @grouped_gemm_c9_a_scale_blocks(%a: memref<64x640xf8E4M3FN>,
+    %a_scales: memref<64x20xi8>, %b: memref<1x64x640xf8E4M3FN>,
+    %b_scales: memref<1x64x20xi8>, %c: memref<64x64xbf16>) {
+  // expected-error @below {{'pa.grouped_gemm' op scale layout n32k8 needs the rows of a_scales to be a multiple of 32 and K / 32 of 8, found the rows of a_scales = 64 and K / 32 = 20}}
+  pa.grouped_gemm a(%a : memref<64x640xf8E4M3FN>)
+    a_scales(%a_scales : memref<64x20xi8>) b(%b : memref<1x64x640xf8E4M3FN>)
+    b_scales(%b_scales : memref<1x64x20xi8>) outs(%c : memref<64x64xbf16>)
+    {format = #pa.gemm_format<a8w8>, a_scale = #pa.scale<e8m0_1x32>,
+     b_scale = #pa.scale<e8m0_1x32>, a_scale_layout = #pa.scale_layout<n32k8>}
+  return
+}
+
+// -----
+
+func.func @grouped_gemm_c9_a_scale_too_few_rows(%a: memref<70x640xf8E4M3FN>,
+    %a_scales: memref<64x20xi8>, %b: memref<1x64x640xf8E4M3FN>,
+    %b_scales: memref<1x64x20xi8>, %c: memref<70x64xbf16>) {
+  // expected-error @below {{'pa.grouped_gemm' op a_scales must have at least the 70 rows of a, found 64}}
+  pa.grouped_gemm a(%a : memref<70x640xf8E4M3FN>)
+    a_scales(%a_scales : memref<64x20xi8>) b(%b : memref<1x64x640xf8E4M3FN>)
+    b_scales(%b_scales : memref<1x64x20xi8>) outs(%c : memref<70x64xbf16>)
+    {format = #pa.gemm_format<a8w8>, a_scale = #pa.scale<e8m0_1x32>,
+     b_scale = #pa.scale<e8m0_1x32>, a_scale_layout = #pa.scale_layout<n32k4>}
+  return
+}

@@ -101,7 +101,8 @@ def PA_WeightLayoutAttr
 def PA_ScaleLayoutAttr : EnumAttr<PA_Dialect, PA_ScaleLayout, "scale_layout"> {
   let assemblyFormat = "`<` $value `>`";
   let description = [{
-    Where the code of row n and block column c stands among C block columns:
+    Where the code of row n of B, or of A, and block column c stands among C block
+    columns:
 
     * `linear`: where the strides say;
     * `n32k4` (gfx1250): `(n / 32) * 32 * C + (c / 4) * 128 + (n % 32) * 4 + c % 4`;

@@ -277,7 +277,9 @@ def PA_GroupedGemmOp : PA_DestinationOp<"grouped_gemm", [
     * (C9) a shuffled weight layout needs N to be a multiple of 16 and rows of a
       multiple of 32 bytes; scale layouts other than linear need E8M0 1x32
       scales, N a multiple of 32 and K / 32 a multiple of 4 (`n32k4`) or 8
-      (`n32k8`); both need the operand contiguous inside an expert.
+      (`n32k8`); both need the operand contiguous inside an expert. The same
+      holds of `a_scale_layout`, whose `a_scales` have a multiple of 32 rows, at
+      least those of `a`.
     * (C10) the innermost stride of `a`, `b`, `c` and `bias` is 1, no static
       stride is negative, the rows of the outputs do not overlap, and the bytes
       of every operand fit 63 bits. A dynamic innermost stride is legal in the
@@ -304,6 +306,8 @@ def PA_GroupedGemmOp : PA_DestinationOp<"grouped_gemm", [
                       "::mlir::pa::WeightLayout::linear">:$weight_layout,
     DefaultValuedAttr<PA_ScaleLayoutAttr,
                       "::mlir::pa::ScaleLayout::linear">:$scale_layout,
+    DefaultValuedAttr<PA_ScaleLayoutAttr,
+                      "::mlir::pa::ScaleLayout::linear">:$a_scale_layout,
     OptionalAttr<PA_ActivationAttr>:$activation,
     OptionalAttr<PA_GemmConfigAttr>:$config);
   let results = (outs Variadic<AnyRankedTensor>:$results);
