@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "VerifierUtils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -318,6 +320,51 @@ static LogicalResult verifyConfig(GroupedGemmOp op) {
   return success();
 }
 
+/// C13: offsets known at compile time.
+static LogicalResult verifyOffsets(GroupedGemmOp op, ElementsAttr offsets) {
+  auto values = offsets.tryGetValues<APInt>();
+  if (!values)
+    return success();
+  int64_t rows = cast<ShapedType>(op.getC().getType()).getDimSize(0);
+  int64_t least = 0;
+  for (auto [i, value] : llvm::enumerate(*values)) {
+    int64_t offset = value.getSExtValue();
+    if (offset < 0)
+      return op.emitOpError()
+             << "offsets must not be negative, found " << offset << " at " << i;
+    if (offset < least)
+      return op.emitOpError() << "offsets must not decrease, found " << offset
+                              << " at " << i << " after " << least;
+    if (!ShapedType::isDynamic(rows) && offset > rows)
+      return op.emitOpError() << "offsets must not exceed the rows of c, "
+                              << rows << ", found " << offset << " at " << i;
+    least = offset;
+  }
+  return success();
+}
+
+/// What `value` is another shape of.
+static Value skipCasts(Value value) {
+  while (value &&
+         isa_and_present<memref::CastOp, tensor::CastOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+/// Globals are other ops, which may be looked up only from the symbol table.
+LogicalResult
+GroupedGemmOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+  Value offsets = skipCasts(getOffsets());
+  auto use = offsets ? offsets.getDefiningOp<memref::GetGlobalOp>()
+                     : memref::GetGlobalOp();
+  if (!use)
+    return success();
+  auto global = symbolTable.lookupNearestSymbolFrom<memref::GlobalOp>(
+      use, use.getNameAttr());
+  ElementsAttr values = global ? global.getConstantInitValue() : ElementsAttr();
+  return values ? verifyOffsets(*this, values) : success();
+}
+
 LogicalResult GroupedGemmOp::verify() {
   bool isRowA = getAScale() == ScaleKind::f32_row;
   bool isRowB = getBScale() == ScaleKind::f32_row;
@@ -349,6 +396,11 @@ LogicalResult GroupedGemmOp::verify() {
   }
   if (failed(verifyRowsApart(*this, {"c", getC()})) ||
       failed(verifyRowsApart(*this, {"c_scales", getCScales()})))
+    return failure();
+  ElementsAttr offsets;
+  if (getOffsets() &&
+      matchPattern(skipCasts(getOffsets()), m_Constant(&offsets)) &&
+      failed(verifyOffsets(*this, offsets)))
     return failure();
   return success(succeeded(verifyLayouts(*this)) &&
                  succeeded(verifyConfig(*this)));

@@ -188,7 +188,7 @@ def quantize_mx(
         values.shape[-1] % BLOCK == 0,
         f"the last axis must be a multiple of {BLOCK}, found {values.shape[-1]}",
     )
-    blocks = values.reshape(*values.shape[:-1], -1, BLOCK)
+    blocks = values.reshape(*values.shape[:-1], values.shape[-1] // BLOCK, BLOCK)
     scales = encode_e8m0(np.abs(blocks).max(axis=-1), kind)
     codes = encode(blocks / decode_e8m0(scales)[..., None], kind)
     return codes.reshape(values.shape), scales

@@ -258,7 +258,7 @@ def test_errors(calls, monkeypatch):
         pagedattn.topk(values, ends, 16)
     with pytest.raises(ArgumentError, match="out: must be writable"):
         pagedattn.topk(values, ends, 16, out=DeviceArray(0x3000, (3, 16), np.int32, read_only=True))
-    many = [DeviceArray(0x1000, (2**24, 16), np.float32), DeviceArray(0x3000, (2**24, 4), np.int32)]
+    many = [DeviceArray(0x1000, (2**26, 16), np.float32), DeviceArray(0x3000, (2**26, 4), np.int32)]
     with pytest.raises(ArgumentError, match="at most 4294967295 on HIP"):
         pagedattn.topk(many[0], None, 4, out=many[1])
     monkeypatch.setenv("FAKE_HIP_FAIL", "1")

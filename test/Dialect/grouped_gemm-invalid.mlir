@@ -636,3 +636,80 @@ func.func @grouped_gemm_c12_waves_k_with_stages(%a: memref<8x64xbf16>, %b: memre
       tile_k = 64, waves_m = 1, waves_n = 1, waves_k = 4, stages = 2>}
   return
 }
+
+// -----
+
+func.func @grouped_gemm_c13_offsets_that_decrease(%a: tensor<8x64xbf16>,
+    %b: tensor<3x32x64xbf16>, %c: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %offsets = arith.constant dense<[0, 5, 4, 8]> : tensor<4xi32>
+  // expected-error @below {{'pa.grouped_gemm' op offsets must not decrease, found 4 at 2 after 5}}
+  %0 = pa.grouped_gemm a(%a : tensor<8x64xbf16>) b(%b : tensor<3x32x64xbf16>)
+    offsets(%offsets : tensor<4xi32>) outs(%c : tensor<8x32xf32>)
+    {format = #pa.gemm_format<bf16>} -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}
+
+// -----
+
+func.func @grouped_gemm_c13_negative_offset(%a: tensor<8x64xbf16>,
+    %b: tensor<3x32x64xbf16>, %c: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %offsets = arith.constant dense<[-1, 5, 5, 8]> : tensor<4xi32>
+  // expected-error @below {{'pa.grouped_gemm' op offsets must not be negative, found -1 at 0}}
+  %0 = pa.grouped_gemm a(%a : tensor<8x64xbf16>) b(%b : tensor<3x32x64xbf16>)
+    offsets(%offsets : tensor<4xi32>) outs(%c : tensor<8x32xf32>)
+    {format = #pa.gemm_format<bf16>} -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}
+
+// -----
+
+func.func @grouped_gemm_c13_offset_beyond_the_rows(%a: tensor<8x64xbf16>,
+    %b: tensor<3x32x64xbf16>, %c: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %offsets = arith.constant dense<[0, 5, 5, 9]> : tensor<4xi32>
+  // expected-error @below {{'pa.grouped_gemm' op offsets must not exceed the rows of c, 8, found 9 at 3}}
+  %0 = pa.grouped_gemm a(%a : tensor<8x64xbf16>) b(%b : tensor<3x32x64xbf16>)
+    offsets(%offsets : tensor<4xi32>) outs(%c : tensor<8x32xf32>)
+    {format = #pa.gemm_format<bf16>} -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}
+
+// -----
+
+// The same of one value for all, by way of a cast.
+func.func @grouped_gemm_c13_splat_by_way_of_a_cast(%a: tensor<8x64xbf16>,
+    %b: tensor<3x32x64xbf16>, %c: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %known = arith.constant dense<9> : tensor<4xi32>
+  %offsets = tensor.cast %known : tensor<4xi32> to tensor<?xi32>
+  // expected-error @below {{'pa.grouped_gemm' op offsets must not exceed the rows of c, 8, found 9 at 0}}
+  %0 = pa.grouped_gemm a(%a : tensor<8x64xbf16>) b(%b : tensor<3x32x64xbf16>)
+    offsets(%offsets : tensor<?xi32>) outs(%c : tensor<8x32xf32>)
+    {format = #pa.gemm_format<bf16>} -> tensor<8x32xf32>
+  return %0 : tensor<8x32xf32>
+}
+
+// -----
+
+memref.global "private" constant @offsets : memref<4xi32> = dense<[0, 5, 4, 8]>
+func.func @grouped_gemm_c13_global_offsets(%a: memref<8x64xbf16>,
+    %b: memref<3x32x64xbf16>, %c: memref<8x32xf32>) {
+  %offsets = memref.get_global @offsets : memref<4xi32>
+  // expected-error @below {{'pa.grouped_gemm' op offsets must not decrease, found 4 at 2 after 5}}
+  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<3x32x64xbf16>)
+    offsets(%offsets : memref<4xi32>) outs(%c : memref<8x32xf32>)
+    {format = #pa.gemm_format<bf16>}
+  return
+}
+
+// -----
+
+memref.global "private" constant @offsets : memref<4xi32> = dense<[0, 5, 5, -8]>
+func.func @grouped_gemm_c13_global_offsets_by_way_of_a_cast(
+    %a: memref<?x64xbf16>, %b: memref<?x32x64xbf16>, %c: memref<?x32xf32>) {
+  %known = memref.get_global @offsets : memref<4xi32>
+  %offsets = memref.cast %known : memref<4xi32> to memref<?xi32>
+  // expected-error @below {{'pa.grouped_gemm' op offsets must not be negative, found -8 at 3}}
+  pa.grouped_gemm a(%a : memref<?x64xbf16>) b(%b : memref<?x32x64xbf16>)
+    offsets(%offsets : memref<?xi32>) outs(%c : memref<?x32xf32>)
+    {format = #pa.gemm_format<bf16>}
+  return
+}

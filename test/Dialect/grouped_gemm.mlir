@@ -103,3 +103,27 @@ func.func @group32_tensors(%a: tensor<16x128xf8E4M3FN>, %sa: tensor<16x4xi8>,
     -> tensor<16x128xf8E4M3FN>, tensor<16x4xi8>
   return %0#0, %0#1 : tensor<16x128xf8E4M3FN>, tensor<16x4xi8>
 }
+
+// Offsets that are known: equal ones and the rows of c are legal; a global that
+// is no constant is one of the device, and says nothing.
+memref.global "private" constant @good_offsets : memref<4xi32> = dense<[0, 5, 5, 8]>
+memref.global "private" @unknown_offsets : memref<4xi32> = dense<[9, 5, 4, -1]>
+memref.global "private" constant @outside : memref<4xi32>
+// CHECK-LABEL: @known_offsets
+func.func @known_offsets(%a: memref<8x64xbf16>, %b: memref<3x32x64xbf16>,
+                         %c: memref<8x32xf32>) {
+  %good = memref.get_global @good_offsets : memref<4xi32>
+  %unknown = memref.get_global @unknown_offsets : memref<4xi32>
+  %outside = memref.get_global @outside : memref<4xi32>
+  // CHECK-COUNT-3: pa.grouped_gemm
+  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<3x32x64xbf16>)
+    offsets(%good : memref<4xi32>) outs(%c : memref<8x32xf32>)
+    {format = #pa.gemm_format<bf16>}
+  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<3x32x64xbf16>)
+    offsets(%unknown : memref<4xi32>) outs(%c : memref<8x32xf32>)
+    {format = #pa.gemm_format<bf16>}
+  pa.grouped_gemm a(%a : memref<8x64xbf16>) b(%b : memref<3x32x64xbf16>)
+    offsets(%outside : memref<4xi32>) outs(%c : memref<8x32xf32>)
+    {format = #pa.gemm_format<bf16>}
+  return
+}

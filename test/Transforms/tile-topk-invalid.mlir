@@ -1,7 +1,7 @@
 // RUN: pa-opt %s --pass-pipeline="builtin.module(pa-set-target{chip=gfx942},pa-configure,pa-tile)" -split-input-file -verify-diagnostics
 
 func.func @lds(%v: memref<8x4096xf32>, %i: memref<8x512xi32>) {
-  // expected-error @below {{'pa.topk' op candidates = 9000 needs 76576 bytes of LDS, gfx942 has 65536}}
+  // expected-error @below {{'pa.topk' op candidates = 9000 needs 76712 bytes of LDS, gfx942 has 65536}}
   pa.topk values(%v : memref<8x4096xf32>) outs(%i : memref<8x512xi32>)
     {config = #pa.topk_config<waves = 16, loads = 2, candidates = 9000, splits = 1>}
   return

@@ -201,6 +201,9 @@ Error writeFile(StringRef Path, function_ref<Error(raw_ostream &)> Body) {
 Error writeBuffer(const emu::Device &Dev, const ArgSpec &Arg,
                   uint64_t Address) {
   return writeFile(Arg.Out, [&](raw_ostream &OS) -> Error {
+    // An empty buffer is nowhere in memory.
+    if (Arg.Bytes == 0)
+      return Error::success();
     const uint8_t *Data = Dev.hostPointer(Address, Arg.Bytes);
     if (!Data)
       return createStringError(inconvertibleErrorCode(),

@@ -14,6 +14,7 @@
 #define PAGEDATTN_DIALECT_PAOPS_TD
 
 include "PagedAttn/Dialect/PAAttrs.td"
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -215,7 +216,8 @@ def PA_TopKOp : PA_DestinationOp<"topk"> {
 // grouped_gemm
 //===----------------------------------------------------------------------===//
 
-def PA_GroupedGemmOp : PA_DestinationOp<"grouped_gemm"> {
+def PA_GroupedGemmOp : PA_DestinationOp<"grouped_gemm", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "one matrix product per group of rows, with block scales";
   let description = [{
     For the rows m of group e, from `offsets[e]` to `offsets[e + 1]`:
@@ -285,6 +287,9 @@ def PA_GroupedGemmOp : PA_DestinationOp<"grouped_gemm"> {
     * (C12) in `config`, the tile sizes and waves are positive and the tile sizes
       at most 1024, there are at most 16 waves in all, and at most 8 stages. K
       is shared among waves only where operands go straight to registers.
+    * (C13) offsets that are a constant, or a constant global, are not negative,
+      do not decrease and do not exceed the rows of `c`. Those of the device are
+      cut instead.
   }];
   let arguments = (ins
     PA_Shaped:$a, Optional<PA_Shaped>:$a_scales, PA_Shaped:$b,

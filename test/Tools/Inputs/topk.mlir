@@ -1,4 +1,4 @@
-func.func @best(%logits: memref<?x4096xf32>, %indices: memref<?x64xi32>) {
-  pa.topk values(%logits : memref<?x4096xf32>) outs(%indices : memref<?x64xi32>)
+func.func @best(%logits: memref<8x4096xf32>, %indices: memref<8x64xi32>) {
+  pa.topk values(%logits : memref<8x4096xf32>) outs(%indices : memref<8x64xi32>)
   return
 }
