@@ -10,8 +10,8 @@ build_packages=(
   ninja-build pybind11-dev python3 python3-dev python3-numpy
 )
 test_packages=(
-  libgtest-dev llvm-22-tools python3-pip python3-pytest python3-setuptools
-  python3-venv python3-wheel
+  libgtest-dev llvm-22-tools python3-pip python3-pytest python3-pytest-xdist
+  python3-setuptools python3-venv python3-wheel
 )
 
 say() {

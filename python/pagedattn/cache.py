@@ -23,6 +23,7 @@ import tempfile
 import threading
 import warnings
 import zipfile
+import zlib
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from ._native import build_id
@@ -94,7 +95,8 @@ def load(key: str) -> Optional[Files]:
     except OSError as error:
         _warn(place, error)
         return None
-    except (zipfile.BadZipFile, EOFError, ValueError, KeyError, RuntimeError):
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError,
+            RuntimeError):
         return None
 
 

@@ -70,10 +70,16 @@ def check_alone(case: Case, chip: str, **kwargs):
     return check(case, folder, kernels, **kwargs)
 
 
+def is_in_slice(name: str, chip: str) -> bool:
+    """The short run takes each case on one chip of three."""
+    return IS_LONG or (list(CASES).index(name) + CHIPS.index(chip)) % 3 == 0
+
+
 @functools.lru_cache(maxsize=None)
 def compile_together(chip: str):
     """All cases in one module, and the kernels of each."""
-    legal = [case for case in CASES.values() if is_legal(case, chip)]
+    legal = [case for case in CASES.values()
+             if is_legal(case, chip) and is_in_slice(case.name, chip)]
     folder, kernels = kernel_harness.compile_kernels(
         "\n".join(map(without_c_interface, legal)), chip)
     assert len(kernels) == len(legal)
@@ -84,6 +90,8 @@ def compile_together(chip: str):
 @pytest.mark.parametrize("name", CASES)
 def test_matches_the_reference(name, chip):
     case = replace(CASES[name])
+    if not is_in_slice(name, chip):
+        pytest.skip("long; one chip of three in the short run")
     if not is_legal(case, chip):
         wanted = "K must be a multiple of" if case.k % 8 else "must be 'f8E4M3FN' on"
         with pytest.raises(RuntimeError, match=wanted):
