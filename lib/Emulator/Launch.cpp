@@ -169,9 +169,8 @@ public:
     // Hardware leaves in LDS what the workgroup before had there.
     if (L.Options->Seed)
       for (uint32_t I = 0; I != L.LdsBytes; ++I)
-        Context.Lds.data()[I] =
-            uint8_t((I + 1) * (2 * L.Options->Seed + 1) * 0x9e3779b97f4a7c15u >>
-                    56);
+        Context.Lds.data()[I] = uint8_t(
+            (I + 1) * (2 * L.Options->Seed + 1) * 0x9e3779b97f4a7c15u >> 56);
     const size_t Row = size_t(L.Chip->WaveSize) * 4;
     size_t Used = L.K->Vgprs ? L.K->Vgprs : L.Chip->Vgprs;
     for (auto &W : Group.Waves) {
