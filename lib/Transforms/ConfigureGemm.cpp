@@ -55,6 +55,23 @@ static LogicalResult verifyHandConfig(GroupedGemmOp op,
     if (size.tile % size.unit != 0)
       return op.emitOpError() << size.name << " must be a multiple of "
                               << size.unit << ", found " << size.tile;
+  // The sums of a wave stay in registers, which the waves of a SIMD share; a
+  // quarter is left to everything else.
+  const int64_t waves =
+      config.getWavesM() * config.getWavesN() * config.getWavesK();
+  const int64_t registers =
+      std::min<int64_t>(target.maxVgprs,
+                        target.vgprsPerLane /
+                            llvm::divideCeil(waves, target.simdsPerCu)) *
+      3 / 4;
+  const int64_t sums =
+      config.getTileM() * config.getTileN() /
+      (config.getWavesM() * config.getWavesN() * target.waveSize);
+  if (sums > registers)
+    return op.emitOpError() << "the sums of a wave need " << sums
+                            << " registers of each lane, at most " << registers
+                            << " are allowed on " << target.getName()
+                            << " with " << waves << " waves";
   if (config.getStages() != 0 && config.getStages() != 2)
     return op.emitOpError()
            << "stages must be 0 or 2, found " << config.getStages();

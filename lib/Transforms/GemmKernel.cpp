@@ -132,6 +132,9 @@ void GemmKernel::emitTiles() {
     return;
   }
 
+  // Without a group there is no tile.
+  if (op.getNumGroups() == 0)
+    return;
   Value numGroups = dim(weights, 0);
   Value lastGroup = sub(numGroups, index(1));
   // Tiles of the group `first + lane`, 0 beyond the last one.

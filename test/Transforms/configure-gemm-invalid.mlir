@@ -19,11 +19,13 @@
 // RUN: %{run}=TILEK
 // REDEFINE: %{tiles} = tile_m = 64, tile_n = 64, tile_k = 896
 // RUN: %{run}=LARGEST
-// REDEFINE: %{tiles} = tile_m = 256, tile_n = 256, tile_k = 256
+// REDEFINE: %{tiles} = tile_m = 256, tile_n = 128, tile_k = 512
 // REDEFINE: %{stages} = stages = 2
 // RUN: %{run}=LDS
 // REDEFINE: %{stages} = stages = 1
 // RUN: %{run}=STAGES
+// REDEFINE: %{tiles} = tile_m = 1024, tile_n = 512, tile_k = 128
+// RUN: %{run}=SUMS
 
 // FNUZ: error: 'pa.grouped_gemm' op a must be 'f8E4M3FN' on gfx950, found 'f8E4M3FNUZ'
 // K: error: 'pa.grouped_gemm' op K must be a multiple of 8 for this format on gfx950, found 20
@@ -33,7 +35,8 @@
 // N: error: 'pa.grouped_gemm' op tile_n must be a multiple of 32, found 48
 // TILEK: error: 'pa.grouped_gemm' op tile_k must be a multiple of 128, found 96
 // LARGEST: error: 'pa.grouped_gemm' op K = 640 cannot be cut into tiles of tile_k = 896, the largest legal tile_k is 640
-// LDS: error: 'pa.grouped_gemm' op tiles need 262144 bytes of LDS, gfx950 has 163840
+// LDS: error: 'pa.grouped_gemm' op tiles need 393216 bytes of LDS, gfx950 has 163840
+// SUMS: error: 'pa.grouped_gemm' op the sums of a wave need 4096 registers of each lane, at most 384 are allowed on gfx950 with 2 waves
 // STAGES: error: 'pa.grouped_gemm' op stages must be 0 or 2, found 1
 
 //--- fnuz.mlir
