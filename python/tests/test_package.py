@@ -511,10 +511,16 @@ def test_threads_compile_and_run_at_once():
     assert errors == []
 
 
+def many_rows():
+    """800 rows that take the emulator about a second."""
+    row = np.random.default_rng(0).standard_normal(40000, dtype=np.float32)
+    return np.broadcast_to(row, (800, 40000))
+
+
 def test_python_runs_while_the_emulator_does():
     """The interpreter lock is free: another thread counts on."""
-    values = np.random.default_rng(0).standard_normal((64, 40000), dtype=np.float32)
-    pagedattn.topk(values[:1, :9], None, 512, chip="gfx950")
+    values = many_rows()
+    pagedattn.topk(values[:1, :9], None, 512, chip="gfx950", splits=1)
     ticks, done = [], threading.Event()
 
     def tick():
@@ -554,12 +560,12 @@ def test_progress_on_a_terminal_only(monkeypatch):
             pass
 
     monkeypatch.setattr(emulator, "_QUIET_SECONDS", 0.0)
-    values = np.random.default_rng(0).standard_normal((64, 40000), dtype=np.float32)
+    values = many_rows()
     shown = {}
     for is_terminal in (True, False):
         terminal = Terminal(is_terminal)
         monkeypatch.setattr(sys, "stderr", terminal)
         pagedattn.topk(values, None, 512, chip="gfx950", splits=1)
         shown[is_terminal] = terminal.text
-    assert "of 64 workgroups" in shown[True] and shown[True].endswith("\r\x1b[K")
+    assert "of 800 workgroups" in shown[True] and shown[True].endswith("\r\x1b[K")
     assert shown[False] == ""
