@@ -59,7 +59,7 @@ private:
     /// Row of the weights in the lane, and where it begins in shuffled ones.
     Value row, offset;
   };
-  WeightRow emitWeightRow(Value firstOfBlock);
+  WeightRow emitWeightRow(Value first, int64_t further);
   void emitColumns(Value columnTile);
 
   // The sum over K: GemmProduct.cpp.
@@ -82,9 +82,10 @@ private:
     Value memref;
     SmallVector<Value> leading;
     Value rowOffset;
-    /// Block of the tile, and whether the wave has it; null where every wave
-    /// has one.
-    Value block, isMine;
+    /// Block of the first wave, and whether the wave has one; null where every
+    /// wave has.
+    int64_t firstBlock = 0;
+    Value isMine;
     int64_t run = 0;
   };
   /// The wave's share of a tile that one tensor copy brings: where it begins,
@@ -96,10 +97,12 @@ private:
     Value count;
   };
   void allocateStages();
-  Value getStageByte(const GemmStages::Operand &staged, Value block,
-                     int64_t run, int64_t chunk, bool ofLane);
+  int64_t getBlockBytes(const GemmStages::Operand &staged) const;
+  int64_t getRunByte(const GemmStages::Operand &staged, int64_t run,
+                     int64_t chunk) const;
+  Value getLaneByte(const GemmStages::Operand &staged);
   void planRuns(const GemmStages::Operand &staged,
-                function_ref<void(Copy &, Value)> locate);
+                function_ref<void(Copy &, Value, Value)> locate);
   void planCopies(Value firstRow, Value rowsLeft, Value columnTile);
   void startTensorCopy(const TensorCopy &copy, Value step, int64_t stage);
   SmallVector<Value> startCopies(Value step, int64_t stage);
@@ -174,6 +177,9 @@ private:
   /// The stages as words, and as elements of the operands.
   const GemmStages stages;
   Value stageWords, stagesOfRows, stagesOfWeights;
+  /// For each stage, the word where the lane's part of the first block of the
+  /// wave is read, and where it is written by way of registers.
+  SmallVector<Value> rowReads, weightReads, rowWrites, weightWrites;
   SmallVector<Copy> copies;
   SmallVector<TensorCopy> tensorCopies;
 };

@@ -24,58 +24,82 @@ void GemmKernel::allocateStages() {
   Value bytes = addLds({kStages * stages.bytes}, b.getI8Type());
   auto view = [&](Type element) -> Value {
     auto type = MemRefType::get(
-        {kStages, stages.bytes * 8 / element.getIntOrFloatBitWidth()}, element,
+        {kStages * stages.bytes * 8 / element.getIntOrFloatBitWidth()}, element,
         MemRefLayoutAttrInterface(), kernel.ldsSpace());
     return b.create<memref::ViewOp>(type, bytes, index(0), ValueRange());
   };
   stageWords = view(b.getI32Type());
   stagesOfRows = view(cast<MemRefType>(a.getType()).getElementType());
   stagesOfWeights = view(cast<MemRefType>(weights.getType()).getElementType());
+
+  // One register for each stage and operand; all else is an offset of the
+  // access, which has 16 bits.
+  const int64_t last = kStages * stages.bytes / 4 - 1;
+  auto inStage = [&](const GemmStages::Operand &staged, Value firstBlock,
+                     int64_t stage) {
+    Value byte = add(mul(firstBlock, getBlockBytes(staged)),
+                     stage * stages.bytes + staged.firstByte);
+    return inRegister(div(add(byte, getLaneByte(staged)), 4), last);
+  };
+  for (int64_t stage = 0; stage < kStages; ++stage) {
+    rowReads.push_back(inStage(stages.rows, mul(waveM, rowBlocks), stage));
+    weightReads.push_back(
+        inStage(stages.weights, mul(waveN, getColumnBlocks()), stage));
+    rowWrites.push_back(inStage(stages.rows, wave, stage));
+    weightWrites.push_back(inStage(stages.weights, wave, stage));
+  }
 }
 
-/// Byte of a stage where run `run` of block `block` of 16 rows begins, for
-/// chunk `chunk` of the stage: in the lane, or in lane 0 where a copy writes
-/// all lanes.
-Value GemmKernel::getStageByte(const GemmStages::Operand &staged, Value block,
-                               int64_t run, int64_t chunk, bool ofLane) {
-  const GemmOperand &operand = *staged.operand;
-  const int64_t runBytes = operand.getRunBytes();
-  const int64_t chunkBytes = shape.chunk * operand.bits / 8;
-  if (staged.way != GemmStages::Way::dma) {
-    const int64_t blockBytes = operand.runs * lanes * runBytes;
-    Value byte = add(mul(block, blockBytes),
-                     staged.firstByte + chunk * staged.blocks * blockBytes +
-                         run * lanes * runBytes);
-    return ofLane ? add(byte, mul(lane, runBytes)) : byte;
-  }
-  Value number = add(laneGroup, run * shape.groups);
-  if (staged.isShuffled) {
-    const int64_t blockBytes = stages.chunks * kRows * chunkBytes;
-    return add(add(mul(block, blockBytes), mul(laneInTile, runBytes)),
-               add(mul(number, kRows * runBytes),
-                   staged.firstByte + chunk * kRows * chunkBytes));
-  }
-  Value row = add(mul(block, kRows), laneInTile);
-  return add(mul(row, staged.getRowPitch()),
-             add(mul(number, runBytes),
-                 staged.firstByte + chunk * (chunkBytes + GemmStages::kPad)));
+/// Bytes from one block of 16 rows to the next in a stage.
+int64_t GemmKernel::getBlockBytes(const GemmStages::Operand &staged) const {
+  if (staged.way != GemmStages::Way::dma)
+    return staged.operand->runs * lanes * staged.operand->getRunBytes();
+  return kRows * (staged.isShuffled ? stages.chunks * staged.chunkBytes
+                                    : staged.getRowPitch());
+}
+
+/// Byte from the begin of a block to run `run` of chunk `chunk` of the stage.
+int64_t GemmKernel::getRunByte(const GemmStages::Operand &staged, int64_t run,
+                               int64_t chunk) const {
+  const int64_t runBytes = staged.operand->getRunBytes();
+  if (staged.way != GemmStages::Way::dma)
+    return chunk * staged.blocks * getBlockBytes(staged) +
+           run * lanes * runBytes;
+  const int64_t inChunk = run * shape.groups * runBytes;
+  return staged.isShuffled
+             ? kRows * (inChunk + chunk * staged.chunkBytes)
+             : inChunk + chunk * (staged.chunkBytes + GemmStages::kPad);
+}
+
+/// Byte from the begin of a run to the lane's part of it.
+Value GemmKernel::getLaneByte(const GemmStages::Operand &staged) {
+  const int64_t runBytes = staged.operand->getRunBytes();
+  if (staged.way != GemmStages::Way::dma)
+    return mul(lane, runBytes);
+  return staged.isShuffled
+             ? add(mul(laneInTile, runBytes), mul(laneGroup, kRows * runBytes))
+             : add(mul(laneInTile, staged.getRowPitch()),
+                   mul(laneGroup, runBytes));
 }
 
 /// What the wave copies of an operand that it loads run by run: blocks `wave`,
-/// `wave + waves`, ...
+/// `wave + waves`, ... `locate` gets the first row of the first of them and the
+/// row of the lane from there.
 void GemmKernel::planRuns(const GemmStages::Operand &staged,
-                          function_ref<void(Copy &, Value)> locate) {
+                          function_ref<void(Copy &, Value, Value)> locate) {
   const int64_t waves = config.getWavesM() * config.getWavesN();
   for (int64_t first = 0; first < staged.blocks; first += waves) {
     Copy copy;
     copy.staged = &staged;
-    copy.block = add(wave, first);
+    copy.firstBlock = first;
+    Value base = mul(wave, kRows);
     if (first + waves > staged.blocks) {
-      // A wave without a block has the last one and copies nothing.
-      copy.isMine = less(copy.block, index(staged.blocks));
-      copy.block = min(copy.block, index(staged.blocks - 1));
+      // A wave without a block loads the last one and writes nothing.
+      Value block = add(wave, first), last = index(staged.blocks - 1);
+      copy.isMine = less(block, index(staged.blocks));
+      base = mul(sub(min(block, last), index(first)), kRows);
     }
-    locate(copy, copy.block);
+    locate(copy, base, add(laneInTile, first * kRows));
     for (int64_t run = 0; run < staged.operand->runs; ++run) {
       copy.run = run;
       copies.push_back(copy);
@@ -100,10 +124,9 @@ void GemmKernel::planCopies(Value firstRow, Value rowsLeft, Value columnTile) {
                             {add(firstRow, mul(wave, share))},
                             count(rowsLeft, share)});
   } else {
-    planRuns(stages.rows, [&](Copy &copy, Value block) {
-      Value inTile = add(mul(block, kRows), laneInTile);
+    planRuns(stages.rows, [&](Copy &copy, Value base, Value further) {
       copy.memref = a;
-      copy.leading = {emitRow(firstRow, inTile, rowsLeft).source};
+      copy.leading = {emitRow(firstRow, add(base, further), rowsLeft).source};
     });
   }
   if (stages.weights.way == GemmStages::Way::dma) {
@@ -119,8 +142,9 @@ void GemmKernel::planCopies(Value firstRow, Value rowsLeft, Value columnTile) {
                                : first);
     tensorCopies.push_back(copy);
   } else {
-    planRuns(stages.weights, [&](Copy &copy, Value block) {
-      WeightRow row = emitWeightRow(add(firstColumnOfTile, mul(block, kRows)));
+    planRuns(stages.weights, [&](Copy &copy, Value base, Value) {
+      WeightRow row = emitWeightRow(add(firstColumnOfTile, base),
+                                    copy.firstBlock * kRows);
       copy.memref = weights;
       copy.rowOffset = row.offset;
       copy.leading = {group};
@@ -152,11 +176,11 @@ void GemmKernel::startTensorCopy(const TensorCopy &copy, Value step,
       staged.share *
       (staged.isShuffled ? rowColumns * elementBytes : staged.getRowPitch());
   Value to = add(mul(wave, shareBytes / elementBytes),
-                 staged.firstByte / elementBytes);
+                 (stage * stages.bytes + staged.firstByte) / elementBytes);
   Value base = b.create<amdgpu::MakeDmaBaseOp>(
       amdgpu::TDMBaseType::get(b.getContext(), element), copy.memref, from,
       copy.staged == &stages.rows ? stagesOfRows : stagesOfWeights,
-      ValueRange{index(stage), to});
+      ValueRange{to});
 
   OpFoldResult rowStride = b.getIndexAttr(kRows * operand.toColumns(shape.k));
   if (!staged.isShuffled) {
@@ -197,30 +221,39 @@ SmallVector<Value> GemmKernel::startCopies(Value step, int64_t stage) {
   SmallVector<Value> waiting;
   for (int64_t i = 0; i < stages.chunks; ++i) {
     Value chunk = add(mul(step, stages.chunks), i);
+    // A copy to LDS has no offset: the chunk moves the base.
+    Value chunkOfBase = inScalar(chunk, shape.getFullChunks() - 1);
     for (const Copy &copy : copies) {
       const GemmOperand &operand = *copy.staged->operand;
       auto memrefType = cast<MemRefType>(copy.memref.getType());
       auto type = VectorType::get({operand.toColumns(operand.run)},
                                   memrefType.getElementType());
       Value number = add(laneGroup, copy.run * shape.groups);
-      auto getIndices = [&] {
-        return getRunIndices(copy.memref, copy.leading, copy.rowOffset, operand,
-                             number, chunk, copy.staged->isShuffled);
-      };
       if (copy.staged->way == GemmStages::Way::registers) {
         waiting.push_back(b.create<vector::BitCastOp>(
             wordsType(operand.getRunWords()),
-            b.create<vector::LoadOp>(type, copy.memref, getIndices())));
+            b.create<vector::LoadOp>(
+                type, copy.memref,
+                getRunIndices(copy.memref, copy.leading, copy.rowOffset,
+                              operand, number, chunk,
+                              copy.staged->isShuffled))));
         continue;
       }
       auto emit = [&] {
-        Value to = getStageByte(*copy.staged, copy.block, copy.run, i,
-                                /*ofLane=*/false);
-        to = div(to, memrefType.getElementTypeBitWidth() / 8);
+        const int64_t byte = stage * stages.bytes + copy.staged->firstByte +
+                             copy.firstBlock * getBlockBytes(*copy.staged) +
+                             getRunByte(*copy.staged, copy.run, i);
+        const int64_t elementBytes = memrefType.getElementTypeBitWidth() / 8;
+        Value to = add(mul(wave, getBlockBytes(*copy.staged) / elementBytes),
+                       byte / elementBytes);
         b.create<amdgpu::GatherToLDSOp>(
-            copy.memref, getIndices(),
+            copy.memref,
+            getRunIndices(
+                copy.memref, copy.leading, copy.rowOffset, operand,
+                inRegister(number, operand.runs * shape.groups - 1),
+                chunkOfBase, copy.staged->isShuffled),
             copy.staged == &stages.rows ? stagesOfRows : stagesOfWeights,
-            ValueRange{index(stage), to}, TypeAttr::get(type));
+            ValueRange{to}, TypeAttr::get(type));
       };
       if (copy.isMine)
         ifTrue(copy.isMine, emit);
@@ -240,11 +273,13 @@ void GemmKernel::finishCopies(ValueRange words, int64_t stage) {
         continue;
       Value value = words.front();
       words = words.drop_front();
+      const int64_t byte = copy.firstBlock * getBlockBytes(*copy.staged) +
+                           getRunByte(*copy.staged, copy.run, i);
+      Value base =
+          (copy.staged == &stages.rows ? rowWrites : weightWrites)[stage];
       auto emit = [&] {
-        Value byte = getStageByte(*copy.staged, copy.block, copy.run, i,
-                                  /*ofLane=*/true);
         b.create<vector::StoreOp>(value, stageWords,
-                                  ValueRange{index(stage), div(byte, 4)});
+                                  ValueRange{add(base, byte / 4)});
       };
       if (copy.isMine)
         ifTrue(copy.isMine, emit);
@@ -268,20 +303,19 @@ void GemmKernel::waitForStage() {
 }
 
 void GemmKernel::readStage(Chunk &chunk, int64_t stage, int64_t inStage) {
-  auto read = [&](const GemmStages::Operand &staged, Value firstBlock,
-                  int64_t blocks, SmallVectorImpl<Value> &words) {
+  auto read = [&](const GemmStages::Operand &staged, Value base, int64_t blocks,
+                  SmallVectorImpl<Value> &words) {
     for (int64_t block = 0; block < blocks; ++block)
       for (int64_t run = 0; run < staged.operand->runs; ++run) {
-        Value byte = getStageByte(staged, add(firstBlock, block), run, inStage,
-                                  /*ofLane=*/true);
+        const int64_t byte =
+            block * getBlockBytes(staged) + getRunByte(staged, run, inStage);
         words.push_back(b.create<vector::LoadOp>(
             wordsType(staged.operand->getRunWords()), stageWords,
-            ValueRange{index(stage), div(byte, 4)}));
+            ValueRange{add(base, byte / 4)}));
       }
   };
-  read(stages.weights, mul(waveN, getColumnBlocks()), getColumnBlocks(),
-       chunk.weights);
-  read(stages.rows, mul(waveM, rowBlocks), rowBlocks, chunk.rows);
+  read(stages.weights, weightReads[stage], getColumnBlocks(), chunk.weights);
+  read(stages.rows, rowReads[stage], rowBlocks, chunk.rows);
 }
 
 /// Adds all steps. The next one is on its way to LDS while this one is

@@ -61,13 +61,28 @@ protected:
   /// The same in all lanes of a wave, which lets it live in scalar registers.
   Value uniform(Value value) {
     return b.create<AssumeOp>(value.getType(), value, IntegerAttr(),
-                              IntegerAttr(), IntegerAttr(), b.getUnitAttr());
+                              IntegerAttr(), IntegerAttr(), b.getUnitAttr(),
+                              UnitAttr());
   }
   /// Known to be from `min` to `max`.
   Value assume(Value value, int64_t min, int64_t max) {
     return b.create<AssumeOp>(value.getType(), value, b.getI64IntegerAttr(min),
                               b.getI64IntegerAttr(max), IntegerAttr(),
-                              UnitAttr());
+                              UnitAttr(), UnitAttr());
+  }
+  /// From 0 to `max`, in a vector register of its own where that has the bits.
+  Value inRegister(Value value, int64_t max) {
+    if (max > std::numeric_limits<int32_t>::max())
+      return assume(value, 0, max);
+    return b.create<AssumeOp>(value.getType(), value, b.getI64IntegerAttr(0),
+                              b.getI64IntegerAttr(max), IntegerAttr(),
+                              UnitAttr(), b.getUnitAttr());
+  }
+  /// From 0 to `max` and uniform, in scalar registers of its own.
+  Value inScalar(Value value, int64_t max) {
+    return b.create<AssumeOp>(value.getType(), value, b.getI64IntegerAttr(0),
+                              b.getI64IntegerAttr(max), IntegerAttr(),
+                              b.getUnitAttr(), b.getUnitAttr());
   }
 
   /// `count` elements of a vector from `first` on.

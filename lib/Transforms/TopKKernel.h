@@ -193,7 +193,8 @@ private:
   Value countBitsBelowLane(Value mask, Value start);
   Value uniform(Value value) {
     return b.create<AssumeOp>(value.getType(), value, IntegerAttr(),
-                              IntegerAttr(), IntegerAttr(), b.getUnitAttr());
+                              IntegerAttr(), IntegerAttr(), b.getUnitAttr(),
+                              UnitAttr());
   }
   void barrier();
 
