@@ -116,6 +116,9 @@ void GemmKernel::emitColumns(Value columnTile) {
 void GemmKernel::emitTile(Value newGroup, Value firstRow, Value numRows,
                           Value localTile) {
   group = newGroup;
+  // What is computed from the tile is not to be carried along from one to the
+  // next in further registers.
+  localTile = inScalar(localTile, std::numeric_limits<int64_t>::max());
   // Row tiles that share their weights come one after another.
   Value rowTiles = max(
       div(add(numRows, config.getTileM() - 1), config.getTileM()), index(1));

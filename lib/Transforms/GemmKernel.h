@@ -104,7 +104,8 @@ private:
   void planRuns(const GemmStages::Operand &staged,
                 function_ref<void(Copy &, Value, Value)> locate);
   void planCopies(Value firstRow, Value rowsLeft, Value columnTile);
-  void startTensorCopy(const TensorCopy &copy, Value step, int64_t stage);
+  void startTensorCopy(const TensorCopy &copy, Value waveHere, Value step,
+                       int64_t stage);
   SmallVector<Value> startCopies(Value step, int64_t stage);
   void finishCopies(ValueRange words, int64_t stage);
   void waitForStage();

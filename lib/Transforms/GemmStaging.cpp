@@ -156,8 +156,8 @@ void GemmKernel::planCopies(Value firstRow, Value rowsLeft, Value columnTile) {
 
 /// Starts the tensor copy of step `step` into `stage`: rows beyond the last one
 /// become zero.
-void GemmKernel::startTensorCopy(const TensorCopy &copy, Value step,
-                                 int64_t stage) {
+void GemmKernel::startTensorCopy(const TensorCopy &copy, Value waveHere,
+                                 Value step, int64_t stage) {
   const GemmStages::Operand &staged = *copy.staged;
   const GemmOperand &operand = *staged.operand;
   auto type = cast<MemRefType>(copy.memref.getType());
@@ -175,7 +175,7 @@ void GemmKernel::startTensorCopy(const TensorCopy &copy, Value step,
   const int64_t shareBytes =
       staged.share *
       (staged.isShuffled ? rowColumns * elementBytes : staged.getRowPitch());
-  Value to = add(mul(wave, shareBytes / elementBytes),
+  Value to = add(mul(waveHere, shareBytes / elementBytes),
                  (stage * stages.bytes + staged.firstByte) / elementBytes);
   Value base = b.create<amdgpu::MakeDmaBaseOp>(
       amdgpu::TDMBaseType::get(b.getContext(), element), copy.memref, from,
@@ -216,8 +216,9 @@ void GemmKernel::startTensorCopy(const TensorCopy &copy, Value step,
 /// Starts the copies of step `step` into `stage`. Returns what waits in
 /// registers until it can be written.
 SmallVector<Value> GemmKernel::startCopies(Value step, int64_t stage) {
+  Value waveHere = uniformHere(wave);
   for (const TensorCopy &copy : tensorCopies)
-    startTensorCopy(copy, step, stage);
+    startTensorCopy(copy, waveHere, step, stage);
   SmallVector<Value> waiting;
   for (int64_t i = 0; i < stages.chunks; ++i) {
     Value chunk = add(mul(step, stages.chunks), i);
@@ -244,7 +245,7 @@ SmallVector<Value> GemmKernel::startCopies(Value step, int64_t stage) {
                              copy.firstBlock * getBlockBytes(*copy.staged) +
                              getRunByte(*copy.staged, copy.run, i);
         const int64_t elementBytes = memrefType.getElementTypeBitWidth() / 8;
-        Value to = add(mul(wave, getBlockBytes(*copy.staged) / elementBytes),
+        Value to = add(mul(waveHere, getBlockBytes(*copy.staged) / elementBytes),
                        byte / elementBytes);
         b.create<amdgpu::GatherToLDSOp>(
             copy.memref,
@@ -278,8 +279,10 @@ void GemmKernel::finishCopies(ValueRange words, int64_t stage) {
       Value base =
           (copy.staged == &stages.rows ? rowWrites : weightWrites)[stage];
       auto emit = [&] {
-        b.create<vector::StoreOp>(value, stageWords,
-                                  ValueRange{add(base, byte / 4)});
+        b.create<vector::StoreOp>(
+            value, stageWords, ValueRange{add(base, byte / 4)},
+            /*nontemporal=*/false,
+            llvm::MaybeAlign(copy.staged->operand->getRunBytes()));
       };
       if (copy.isMine)
         ifTrue(copy.isMine, emit);
@@ -311,7 +314,8 @@ void GemmKernel::readStage(Chunk &chunk, int64_t stage, int64_t inStage) {
             block * getBlockBytes(staged) + getRunByte(staged, run, inStage);
         words.push_back(b.create<vector::LoadOp>(
             wordsType(staged.operand->getRunWords()), stageWords,
-            ValueRange{add(base, byte / 4)}));
+            ValueRange{add(base, byte / 4)}, /*nontemporal=*/false,
+            llvm::MaybeAlign(staged.operand->getRunBytes())));
       }
   };
   read(stages.weights, weightReads[stage], getColumnBlocks(), chunk.weights);

@@ -45,26 +45,41 @@ Value KernelBody::emitWaveSum(Value value) {
 
 Value KernelBody::emitWaveScan(Value value) {
   value = b.create<arith::IndexCastOp>(b.getI64Type(), value);
+  // In a loop LLVM would keep a mask of lanes for each distance, 12 scalar
+  // registers, across everything that comes after the scan.
+  Value here =
+      keepInAllLanes(b.create<arith::IndexCastOp>(b.getI32Type(), lane));
   for (int64_t distance = 1; distance < lanes; distance *= 2) {
     auto shuffle = b.create<gpu::ShuffleOp>(
         value, static_cast<int32_t>(distance), static_cast<int32_t>(lanes),
         gpu::ShuffleMode::UP);
     Value sum = add(value, shuffle.getShuffleResult());
-    value = select(less(lane, index(distance)), value, sum);
+    value = select(less(here, i32(distance)), value, sum);
   }
   return b.create<arith::IndexCastOp>(b.getIndexType(), value);
 }
 
-Value KernelBody::keepInAllLanes(Value value) {
-  // Nothing, from a register to the same register.
+/// Nothing, from a register to the same register, at this place.
+static Value emitCopy(ImplicitLocOpBuilder &b, Value value,
+                      StringRef constraints) {
   return b
       .create<LLVM::InlineAsmOp>(
-          TypeRange{value.getType()}, ValueRange{value}, "", "=v,0",
+          TypeRange{value.getType()}, ValueRange{value}, "", constraints,
           /*has_side_effects=*/true, /*is_align_stack=*/false,
           LLVM::TailCallKind::None,
           LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
           /*operand_attrs=*/ArrayAttr())
       .getRes();
+}
+
+Value KernelBody::keepInAllLanes(Value value) {
+  return emitCopy(b, value, "=v,0");
+}
+
+Value KernelBody::uniformHere(Value value) {
+  value = b.create<arith::IndexCastUIOp>(b.getI32Type(), value);
+  return b.create<arith::IndexCastUIOp>(b.getIndexType(),
+                                        emitCopy(b, value, "=s,0"));
 }
 
 void KernelBody::ifTrue(Value condition, function_ref<void()> body) {

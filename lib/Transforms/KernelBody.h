@@ -112,6 +112,10 @@ protected:
   /// of some lanes, together with what makes its operands: the other lanes then
   /// give it garbage.
   Value keepInAllLanes(Value value);
+  /// The uniform `value`, below 2^32, of which no more is known than that: what
+  /// is computed from it stays behind this place. LLVM hoists every sum of a
+  /// scalar and a constant out of a loop, and then spills them.
+  Value uniformHere(Value value);
 
   /// Runs `body` where `condition` holds.
   void ifTrue(Value condition, function_ref<void()> body);
