@@ -113,12 +113,21 @@ void GemmKernel::emitColumns(Value columnTile) {
   }
 }
 
+/// Which part of a tile wave `number` has.
+void GemmKernel::emitWavePlace(Value number) {
+  waveM = rem(number, config.getWavesM());
+  Value rest = div(number, config.getWavesM());
+  waveN = rem(rest, config.getWavesN());
+  waveK = div(rest, config.getWavesN());
+}
+
 void GemmKernel::emitTile(Value newGroup, Value firstRow, Value numRows,
                           Value localTile) {
   group = newGroup;
   // What is computed from the tile is not to be carried along from one to the
   // next in further registers.
   localTile = inScalar(localTile, std::numeric_limits<int64_t>::max());
+  emitWavePlace(assume(uniformHere(wave), 0, getNumWaves() - 1));
   // Row tiles that share their weights come one after another.
   Value rowTiles = max(
       div(add(numRows, config.getTileM() - 1), config.getTileM()), index(1));
@@ -220,10 +229,7 @@ void GemmKernel::emit() {
   emitLaneIds();
   laneInTile = rem(lane, kRows);
   laneGroup = div(lane, kRows);
-  waveM = rem(wave, config.getWavesM());
-  Value rest = div(wave, config.getWavesM());
-  waveN = rem(rest, config.getWavesN());
-  waveK = div(rest, config.getWavesN());
+  emitWavePlace(wave);
   totalRows = dim(output, 0);
 
   const SmallVector<ReassociationIndices> insideExpert{{0}, {1, 2}};

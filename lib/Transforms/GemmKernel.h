@@ -48,6 +48,7 @@ private:
   void emitTiles();
   std::pair<Value, Value> emitGroupRows(Value group);
   Value emitGroupTiles(Value rows);
+  void emitWavePlace(Value number);
   void emitTile(Value group, Value firstRow, Value numRows, Value localTile);
   struct Row {
     /// Row of the output, row of A, and whether there is one.
@@ -143,13 +144,16 @@ private:
   void storeQuantized(ArrayRef<Value> values, int64_t firstBlock,
                       int64_t rowBlock);
   Value loadColumns(Value memref, int64_t columnBlock);
-  Value outputColumn(int64_t columnBlock);
+  Value outputColumn(int64_t columnBlock, int64_t perStep = 1);
 
   /// Row blocks of the weights in a wave.
   int64_t getColumnBlocks() const { return tilesN * shape.blocksPerTile; }
   /// Output columns that a lane has of 16 columns of the product.
   int64_t getOutputsPerBlock() {
     return op.getActivation() ? mma.accRowBlock / 2 : mma.accRowBlock;
+  }
+  int64_t getNumWaves() const {
+    return config.getWavesM() * config.getWavesN() * config.getWavesK();
   }
   bool isSegmented() const { return shape.segment != 0; }
 
@@ -170,6 +174,9 @@ private:
   /// First column of the wave, and for each block of 16 rows of the weights the
   /// row of the lane, or where the row begins in shuffled weights.
   Value firstColumn;
+  /// What the wave writes from: its first column of the output, the byte where
+  /// that lies where two columns share one, and its first output scale.
+  Value firstOutput, firstOutputPair, firstOutputScale;
   SmallVector<Value> weightRows, weightOffsets;
   /// For each block of rows: the row of the lane in the output, the row of A,
   /// and whether the lane has one.

@@ -167,6 +167,7 @@ void GemmKernel::startTensorCopy(const TensorCopy &copy, Value waveHere,
   const int64_t rowColumns =
       staged.isShuffled ? kRows * stepColumns : stepColumns;
   SmallVector<Value> from(copy.leading);
+  step = inScalar(step, shape.getFullChunks() - 1);
   // A shuffled operand has one index for what is inside an expert.
   if (staged.isShuffled)
     from.back() = add(from.back(), mul(step, rowColumns));

@@ -78,8 +78,9 @@ Value KernelBody::keepInAllLanes(Value value) {
 
 Value KernelBody::uniformHere(Value value) {
   value = b.create<arith::IndexCastUIOp>(b.getI32Type(), value);
-  return b.create<arith::IndexCastUIOp>(b.getIndexType(),
-                                        emitCopy(b, value, "=s,0"));
+  value = b.create<arith::IndexCastUIOp>(b.getIndexType(),
+                                         emitCopy(b, value, "=s,0"));
+  return inScalar(value, std::numeric_limits<uint32_t>::max());
 }
 
 void KernelBody::ifTrue(Value condition, function_ref<void()> body) {
