@@ -66,7 +66,19 @@ private:
   // The sum over K: GemmProduct.cpp.
   Sums emitProduct();
   void emitDirectSteps(Sums &sums);
-  void multiply(const Chunk &chunk, Sums &sums);
+  /// Emits one step: `step` is what it multiplies, and then what the next one
+  /// does.
+  using StepEmitter = function_ref<void(SmallVector<Chunk> &step, Value number,
+                                        bool hasNext, Sums &sums)>;
+  int64_t emitStepLoop(int64_t steps, SmallVector<Chunk> &step, Sums &sums,
+                       StepEmitter emitStep);
+  /// Steps that every wave has of those that go straight to registers.
+  int64_t getDirectSteps() const {
+    return shape.getFullChunks() /
+           (config.getTileK() / shape.chunk * config.getWavesK());
+  }
+  void multiply(const Chunk &chunk, Sums &sums,
+                function_ref<void(int64_t)> afterTile = nullptr);
   SmallVector<Value> getFragments(ArrayRef<Value> words,
                                   const GemmOperand &operand, bool isA);
   Value convertWords(Value words, const GemmOperand &operand);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GemmKernel.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -134,13 +135,24 @@ GemmKernel::Chunk GemmKernel::loadChunk(Value number, bool isTail) {
   return chunk;
 }
 
-/// One E8M0 code as an i32.
+/// One E8M0 code as an i8.
 static Value loadCode(ImplicitLocOpBuilder &b, Value memref,
                       ValueRange indices) {
   Value code = b.create<memref::LoadOp>(memref, indices);
-  if (!code.getType().isInteger(8))
-    code = b.create<arith::BitcastOp>(b.getI8Type(), code);
-  return b.create<arith::ExtUIOp>(b.getI32Type(), code);
+  return code.getType().isInteger(8)
+             ? code
+             : b.create<arith::BitcastOp>(b.getI8Type(), code);
+}
+
+/// A word whose first byte is `code`; the matrix instruction reads no other one,
+/// and clearing them would be an instruction.
+static Value toWord(ImplicitLocOpBuilder &b, Value code) {
+  auto type = VectorType::get({4}, b.getI8Type());
+  Value bytes = b.create<vector::InsertOp>(
+      code, b.create<LLVM::PoisonOp>(type), ArrayRef<int64_t>{0});
+  Value words = b.create<vector::BitCastOp>(
+      VectorType::get({1}, b.getI32Type()), bytes);
+  return b.create<vector::ExtractOp>(words, 0);
 }
 
 /// The word of four codes, from the least significant byte up.
@@ -148,7 +160,7 @@ static Value packCodes(ImplicitLocOpBuilder &b,
                        function_ref<Value(int64_t)> getCode) {
   Value word;
   for (int64_t i = 0; i < 4; ++i) {
-    Value code = getCode(i);
+    Value code = b.create<arith::ExtUIOp>(b.getI32Type(), getCode(i));
     if (i == 0) {
       word = code;
       continue;
@@ -253,7 +265,8 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
   if (isE8M0(op.getAScale())) {
     for (Value row : sourceRows)
       chunk.rowScales.push_back(
-          isOneCode ? loadCodeOf(ofRows, row, getLaneBlock(number, isTail))
+          isOneCode ? toWord(b, loadCodeOf(ofRows, row,
+                                           getLaneBlock(number, isTail)))
                     : loadCodesOf(ofRows, row, number, isTail));
   } else if (op.getAScale() == ScaleKind::f32_1x128) {
     for (Value row : sourceRows)
@@ -273,7 +286,8 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
           isShared ? div(tileStart(tile), kScaleRows)
                    : clampRow(add(add(firstColumn, laneInRows), tile * mma.m));
       chunk.weightScales.push_back(
-          isOneCode ? loadCodeOf(ofWeights, row, getLaneBlock(number, isTail))
+          isOneCode ? toWord(b, loadCodeOf(ofWeights, row,
+                                           getLaneBlock(number, isTail)))
                     : loadCodesOf(ofWeights, row, number, isTail));
     }
   } else if (isE8M0(op.getBScale())) {

@@ -43,9 +43,11 @@ void GemmKernel::allocateStages() {
   };
   for (int64_t stage = 0; stage < kStages; ++stage) {
     rowReads.push_back(inStage(stages.rows, mul(waveM, rowBlocks), stage));
+    rowWrites.push_back(inStage(stages.rows, wave, stage));
+    if (stages.weights.way == GemmStages::Way::lanes)
+      continue;
     weightReads.push_back(
         inStage(stages.weights, mul(waveN, getColumnBlocks()), stage));
-    rowWrites.push_back(inStage(stages.rows, wave, stage));
     weightWrites.push_back(inStage(stages.weights, wave, stage));
   }
 }
@@ -141,7 +143,7 @@ void GemmKernel::planCopies(Value firstRow, Value rowsLeft, Value columnTile) {
                                ? mul(first, shape.b.toColumns(shape.k))
                                : first);
     tensorCopies.push_back(copy);
-  } else {
+  } else if (stages.weights.way != GemmStages::Way::lanes) {
     planRuns(stages.weights, [&](Copy &copy, Value base, Value) {
       WeightRow row = emitWeightRow(add(firstColumnOfTile, base),
                                     copy.firstBlock * kRows);
@@ -292,17 +294,25 @@ void GemmKernel::finishCopies(ValueRange words, int64_t stage) {
     }
 }
 
-/// Until every wave's part of the stage is there.
+/// Until every wave's part of the stage is there. What a wave loads to registers
+/// after its copies may still be on its way: loads end in order.
 void GemmKernel::waitForStage() {
-  auto zero = b.getI32IntegerAttr(0);
+  const int64_t later =
+      stages.weights.way == GemmStages::Way::lanes
+          ? stages.chunks * getColumnBlocks() * shape.b.runs
+          : 0;
+  auto count = [&](int64_t value) {
+    return b.getI32IntegerAttr(static_cast<int32_t>(value));
+  };
   const bool hasDirect = llvm::any_of(copies, [](const Copy &copy) {
     return copy.staged->way == GemmStages::Way::direct;
   });
   if (hasDirect || !tensorCopies.empty())
     b.create<amdgpu::MemoryCounterWaitOp>(
-        /*load=*/hasDirect ? zero : IntegerAttr(), /*store=*/IntegerAttr(),
+        /*load=*/hasDirect ? count(later) : IntegerAttr(),
+        /*store=*/IntegerAttr(),
         /*ds=*/IntegerAttr(), /*exp=*/IntegerAttr(),
-        /*tensor=*/tensorCopies.empty() ? IntegerAttr() : zero);
+        /*tensor=*/tensorCopies.empty() ? IntegerAttr() : count(0));
   b.create<gpu::BarrierOp>();
 }
 
@@ -319,7 +329,8 @@ void GemmKernel::readStage(Chunk &chunk, int64_t stage, int64_t inStage) {
             llvm::MaybeAlign(staged.operand->getRunBytes())));
       }
   };
-  read(stages.weights, weightReads[stage], getColumnBlocks(), chunk.weights);
+  if (stages.weights.way != GemmStages::Way::lanes)
+    read(stages.weights, weightReads[stage], getColumnBlocks(), chunk.weights);
   read(stages.rows, rowReads[stage], rowBlocks, chunk.rows);
 }
 
@@ -329,63 +340,71 @@ void GemmKernel::readStage(Chunk &chunk, int64_t stage, int64_t inStage) {
 void GemmKernel::emitStagedSteps(Sums &sums) {
   const int64_t chunks = stages.chunks;
   const int64_t steps = shape.getFullChunks() / chunks;
+  const bool hasOwnWeights = stages.weights.way == GemmStages::Way::lanes;
   if (steps == 0)
     return;
-  auto loadStepScales = [&](Value step) {
-    SmallVector<Chunk> scales(chunks);
+  // Scales first: what is loaded after the last write of an iteration LLVM
+  // moves into the next one, where it is used.
+  auto startStep = [&](Value step, int64_t stage, SmallVector<Value> &waiting) {
+    SmallVector<Chunk> started(chunks);
     for (int64_t i = 0; i < chunks; ++i)
-      loadScales(scales[i], add(mul(step, chunks), i), /*isTail=*/false);
-    return scales;
+      loadScales(started[i], add(mul(step, chunks), i), /*isTail=*/false);
+    waiting = startCopies(step, stage);
+    // The wait for the copies counts the loads after them.
+    if (hasOwnWeights)
+      keepLoadsAbove();
+    return started;
   };
-  // Multiplies step `step` of stage `stage` and fetches the one after it.
-  auto emitStep = [&](ArrayRef<Chunk> scales, Value step, int64_t stage,
+  auto loadTile = [&](Chunk &chunk, int64_t tile, Value step, int64_t i) {
+    for (int64_t block = tile * shape.blocksPerTile;
+         block < (tile + 1) * shape.blocksPerTile; ++block)
+      for (int64_t run = 0; run < shape.b.runs; ++run)
+        chunk.weights.push_back(loadWeightRun(
+            block, run, add(mul(step, chunks), i), /*isTail=*/false));
+  };
+  // Multiplies step `number` and fetches the one after it. `step` has the scales
+  // and the weights that do not go through LDS. Those of the next step take the
+  // registers of a tile that has been multiplied.
+  auto emitStep = [&](SmallVector<Chunk> &step, Value number, int64_t stage,
                       bool hasNext, Sums &sums) {
     waitForStage();
-    SmallVector<Chunk> current(scales);
     for (int64_t i = 0; i < chunks; ++i)
-      readStage(current[i], stage, i);
-    SmallVector<Chunk> nextScales;
+      readStage(step[i], stage, i);
+    const int64_t nextStage = (stage + 1) % kStages;
+    SmallVector<Chunk> next;
     SmallVector<Value> waiting;
-    if (hasNext) {
-      // Scales first: what is loaded after the last write of an iteration LLVM
-      // moves into the next one, where it is used.
-      nextScales = loadStepScales(add(step, 1));
-      waiting = startCopies(add(step, 1), (stage + 1) % kStages);
-    }
-    for (const Chunk &chunk : current)
-      multiply(chunk, sums);
-    finishCopies(waiting, (stage + 1) % kStages);
-    return nextScales;
+    Value nextNumber = add(number, 1);
+    if (hasNext)
+      next = startStep(nextNumber, nextStage, waiting);
+    for (int64_t i = 0; i < chunks; ++i)
+      multiply(step[i], sums, [&](int64_t tile) {
+        if (hasNext && hasOwnWeights)
+          loadTile(next[i], tile, nextNumber, i);
+      });
+    if (hasNext && hasOwnWeights)
+      keepLoadsAbove();
+    finishCopies(waiting, nextStage);
+    step = next;
   };
 
   // What the tile before left in LDS may still be read.
   b.create<gpu::BarrierOp>();
-  SmallVector<Chunk> scales = loadStepScales(index(0));
-  finishCopies(startCopies(index(0), 0), 0);
-  // The last one or two steps have no whole iteration after them.
-  const int64_t inLoop = (steps - 1) / kStages * kStages;
-  if (inLoop > 0) {
-    SmallVector<Value> carried(sums);
-    llvm::append_range(carried, flatten(scales));
-    auto loop =
-        b.create<scf::ForOp>(index(0), index(inLoop), index(kStages), carried);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    ValueRange args = loop.getRegionIterArgs();
-    Sums inner(args.take_front(sums.size()));
-    SmallVector<Chunk> current =
-        unflatten(scales, args.drop_front(sums.size()));
-    for (int64_t stage = 0; stage < kStages; ++stage)
-      current = emitStep(current, add(loop.getInductionVar(), stage), stage,
-                         /*hasNext=*/true, inner);
-    SmallVector<Value> yielded(inner);
-    llvm::append_range(yielded, flatten(current));
-    b.create<scf::YieldOp>(yielded);
-    sums.assign(loop.getResults().begin(),
-                loop.getResults().begin() + sums.size());
-    scales = unflatten(scales, loop.getResults().drop_front(sums.size()));
+  SmallVector<Value> waiting;
+  SmallVector<Chunk> step = startStep(index(0), 0, waiting);
+  if (hasOwnWeights) {
+    for (int64_t i = 0; i < chunks; ++i)
+      for (int64_t tile = 0; tile < tilesN; ++tile)
+        loadTile(step[i], tile, index(0), i);
+    keepLoadsAbove();
   }
-  for (int64_t step = inLoop; step < steps; ++step)
-    scales =
-        emitStep(scales, index(step), step % kStages, step + 1 < steps, sums);
+  finishCopies(waiting, 0);
+  int64_t stage = 0;
+  const int64_t inLoop = emitStepLoop(
+      steps, step, sums,
+      [&](SmallVector<Chunk> &step, Value number, bool hasNext, Sums &sums) {
+        emitStep(step, number, stage, hasNext, sums);
+        stage = (stage + 1) % kStages;
+      });
+  for (int64_t number = inLoop; number < steps; ++number)
+    emitStep(step, index(number), number % kStages, number + 1 < steps, sums);
 }

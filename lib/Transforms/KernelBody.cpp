@@ -59,17 +59,25 @@ Value KernelBody::emitWaveScan(Value value) {
   return b.create<arith::IndexCastOp>(b.getIndexType(), value);
 }
 
-/// Nothing, from a register to the same register, at this place.
+/// No instruction, at this place.
+static LLVM::InlineAsmOp emitNothing(ImplicitLocOpBuilder &b, TypeRange results,
+                                     ValueRange operands,
+                                     StringRef constraints) {
+  return b.create<LLVM::InlineAsmOp>(
+      results, operands, "", constraints, /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
+      /*operand_attrs=*/ArrayAttr());
+}
+
+/// From a register to the same register.
 static Value emitCopy(ImplicitLocOpBuilder &b, Value value,
                       StringRef constraints) {
-  return b
-      .create<LLVM::InlineAsmOp>(
-          TypeRange{value.getType()}, ValueRange{value}, "", constraints,
-          /*has_side_effects=*/true, /*is_align_stack=*/false,
-          LLVM::TailCallKind::None,
-          LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
-          /*operand_attrs=*/ArrayAttr())
-      .getRes();
+  return emitNothing(b, value.getType(), value, constraints).getRes();
+}
+
+void KernelBody::keepLoadsAbove() {
+  emitNothing(b, TypeRange(), ValueRange(), "~{memory}");
 }
 
 Value KernelBody::keepInAllLanes(Value value) {

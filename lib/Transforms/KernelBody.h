@@ -117,6 +117,11 @@ protected:
   /// scalar and a constant out of a loop, and then spills them.
   Value uniformHere(Value value);
 
+  /// Keeps the loads before it there: LLVM moves one whose value goes into the
+  /// next iteration of a loop to where that uses it, unless a write to memory
+  /// comes in between.
+  void keepLoadsAbove();
+
   /// Runs `body` where `condition` holds.
   void ifTrue(Value condition, function_ref<void()> body);
 
