@@ -126,6 +126,7 @@ private:
   void emitStagedSteps(Sums &sums);
 
   // Loads: GemmLoads.cpp.
+  Value inBase(Value chunk);
   Chunk loadChunk(Value number, bool isTail);
   SmallVector<Value> getRunIndices(Value memref, ArrayRef<Value> leading,
                                    Value rowOffset, const GemmOperand &operand,

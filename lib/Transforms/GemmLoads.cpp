@@ -93,8 +93,8 @@ Value GemmKernel::loadRun(Value memref, ArrayRef<Value> leading,
     return zero;
   const bool isPartial = first + shape.groups > numRuns;
   Value number = add(laneGroup, first);
-  if (isPartial)
-    number = min(number, index(numRuns - 1));
+  number = isPartial ? min(number, index(numRuns - 1))
+                     : inRegister(number, first + shape.groups - 1);
   auto vectorType =
       VectorType::get({operand.toColumns(operand.run)},
                       cast<MemRefType>(memref.getType()).getElementType());
@@ -123,8 +123,17 @@ Value GemmKernel::loadWeightRun(int64_t block, int64_t run, Value chunk,
                  chunk, isTail, /*isShuffled=*/false);
 }
 
+/// The number of a chunk as something that moves the base of an access: gfx1250
+/// has no offsets of an access that LLVM takes sums apart for.
+Value GemmKernel::inBase(Value chunk) {
+  return getConstantIntValue(chunk)
+             ? chunk
+             : inScalar(chunk, std::max<int64_t>(shape.getFullChunks() - 1, 0));
+}
+
 GemmKernel::Chunk GemmKernel::loadChunk(Value number, bool isTail) {
   Chunk chunk;
+  number = inBase(number);
   for (int64_t block = 0; block < getColumnBlocks(); ++block)
     for (int64_t run = 0; run < shape.b.runs; ++run)
       chunk.weights.push_back(loadWeightRun(block, run, number, isTail));
@@ -259,6 +268,7 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
     return clampRow(add(firstColumn, tile * mma.m));
   };
 
+  number = inBase(number);
   const bool isOneCode = shape.hasMmaScales && mma.scalesPerLane == 1;
   const ScaleSource ofRows{aScales, {}, op.getAScaleLayout()};
   const ScaleSource ofWeights{weightScales, {group}, op.getScaleLayout()};
@@ -284,6 +294,9 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
     for (int64_t tile = 0; tile < tilesN; ++tile) {
       Value row =
           isShared ? div(tileStart(tile), kScaleRows)
+               : isWhole
+                   ? add(firstColumn, inRegister(add(laneInRows, tile * mma.m),
+                                                 (tile + 1) * mma.m - 1))
                    : clampRow(add(add(firstColumn, laneInRows), tile * mma.m));
       chunk.weightScales.push_back(
           isOneCode ? toWord(b, loadCodeOf(ofWeights, row,

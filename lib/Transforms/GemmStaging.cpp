@@ -169,7 +169,7 @@ void GemmKernel::startTensorCopy(const TensorCopy &copy, Value waveHere,
   const int64_t rowColumns =
       staged.isShuffled ? kRows * stepColumns : stepColumns;
   SmallVector<Value> from(copy.leading);
-  step = inScalar(step, shape.getFullChunks() - 1);
+  step = inBase(step);
   // A shuffled operand has one index for what is inside an expert.
   if (staged.isShuffled)
     from.back() = add(from.back(), mul(step, rowColumns));
@@ -226,7 +226,7 @@ SmallVector<Value> GemmKernel::startCopies(Value step, int64_t stage) {
   for (int64_t i = 0; i < stages.chunks; ++i) {
     Value chunk = add(mul(step, stages.chunks), i);
     // A copy to LDS has no offset: the chunk moves the base.
-    Value chunkOfBase = inScalar(chunk, shape.getFullChunks() - 1);
+    Value chunkOfBase = inBase(chunk);
     for (const Copy &copy : copies) {
       const GemmOperand &operand = *copy.staged->operand;
       auto memrefType = cast<MemRefType>(copy.memref.getType());
@@ -360,7 +360,7 @@ void GemmKernel::emitStagedSteps(Sums &sums) {
          block < (tile + 1) * shape.blocksPerTile; ++block)
       for (int64_t run = 0; run < shape.b.runs; ++run)
         chunk.weights.push_back(loadWeightRun(
-            block, run, add(mul(step, chunks), i), /*isTail=*/false));
+            block, run, inBase(add(mul(step, chunks), i)), /*isTail=*/false));
   };
   // Multiplies step `number` and fetches the one after it. `step` has the scales
   // and the weights that do not go through LDS. Those of the next step take the
