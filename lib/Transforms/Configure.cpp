@@ -179,6 +179,8 @@ static LogicalResult configure(TopKOp op, const TargetInfo &target) {
 
 namespace {
 struct ConfigurePass : public pa::impl::PAConfigureBase<ConfigurePass> {
+  using PAConfigureBase::PAConfigureBase;
+
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](Operation *op) {
       if (!isa<PagedLogitsOp, TopKOp, GroupedGemmOp>(op))
@@ -191,7 +193,7 @@ struct ConfigurePass : public pa::impl::PAConfigureBase<ConfigurePass> {
               .Case([&](PagedLogitsOp op) { return configure(op, *target); })
               .Case([&](TopKOp op) { return configure(op, *target); })
               .Case([&](GroupedGemmOp op) {
-                return configureGroupedGemm(op, *target);
+                return configureGroupedGemm(op, *target, tune);
               });
       return failed(result) ? WalkResult::interrupt() : WalkResult::advance();
     });

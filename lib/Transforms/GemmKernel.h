@@ -79,6 +79,7 @@ private:
   }
   void multiply(const Chunk &chunk, Sums &sums,
                 function_ref<void(int64_t)> afterTile = nullptr);
+  void interleaveScaling(int64_t products, int64_t perProduct);
   SmallVector<Value> getFragments(ArrayRef<Value> words,
                                   const GemmOperand &operand, bool isA);
   Value convertWords(Value words, const GemmOperand &operand);

@@ -8,6 +8,7 @@
 #include "GemmKernel.h"
 #include "ScalarFormats.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -217,6 +218,27 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
     if (afterTile)
       afterTile(tile);
   }
+  if (isSegmented() && !shape.isConverted)
+    interleaveScaling(tilesN * rowBlocks * segments, perSegment);
+}
+
+/// Keeps four products on their way while earlier ones are scaled. Left alone,
+/// LLVM's scheduler takes the registers of one product for the next, and the
+/// wave waits for each: 11 idle issue slots after each f8f6f4 instruction.
+void GemmKernel::interleaveScaling(int64_t products, int64_t perProduct) {
+  constexpr uint32_t kMatrix = 0x8, kVector = 0x2;
+  constexpr int64_t kInFlight = 4;
+  auto group = [&](uint32_t kind, int64_t size) {
+    b.create<ROCDL::SchedGroupBarrier>(kind, static_cast<uint32_t>(size), 0);
+  };
+  const int64_t perScaling = shape.accPerLane / 2 + 1;
+  const int64_t first = std::min(kInFlight, products);
+  group(kMatrix, first * perProduct);
+  for (int64_t i = first; i < products; ++i) {
+    group(kVector, perScaling);
+    group(kMatrix, perProduct);
+  }
+  group(kVector, first * perScaling);
 }
 
 /// Adds the steps `waveK`, `waveK + waves_k`, ... , as many as every wave has,

@@ -102,7 +102,9 @@ LogicalResult tileGroupedGemm(RewriterBase &rewriter, GroupedGemmOp op,
                               const TargetInfo &target);
 
 /// Chooses the configuration of an op, or verifies the one it has.
-LogicalResult configureGroupedGemm(GroupedGemmOp op, const TargetInfo &target);
+/// `tune` is how many of the best configurations become remarks.
+LogicalResult configureGroupedGemm(GroupedGemmOp op, const TargetInfo &target,
+                                   unsigned tune);
 
 } // namespace mlir::pa
 

@@ -47,6 +47,12 @@ static cl::opt<std::string>
 static cl::opt<bool> report("report", cl::desc("print a line for each kernel"),
                             cl::cat(category));
 
+static cl::opt<unsigned>
+    tune("tune",
+         cl::desc("list the best so many configurations of each "
+                  "pa.grouped_gemm by the cost model, and compile nothing"),
+         cl::value_desc("count"), cl::init(0), cl::cat(category));
+
 namespace {
 /// Files that are written together or not at all.
 class OutputFiles {
@@ -212,11 +218,18 @@ int main(int argc, char **argv) {
       return 1;
     lowering.chip = chip;
     lowering.keepText = !emit.empty();
+    if (tune > 0) {
+      if (failed(listConfigs(*module, lowering, tune, llvm::outs())))
+        return 1;
+      continue;
+    }
     FailureOr<CompiledModule> compiled = compileModule(*module, lowering);
     if (failed(compiled))
       return 1;
     modules.push_back(std::move(*compiled));
   }
+  if (tune > 0)
+    return 0;
   StringRef stem =
       inputPath == "-" ? "stdin" : llvm::sys::path::stem(inputPath);
   if (failed(writeAll(modules, stem)))

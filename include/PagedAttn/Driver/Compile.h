@@ -39,6 +39,12 @@ struct CompiledModule {
 FailureOr<CompiledModule> compileModule(ModuleOp module,
                                         const LoweringOptions &options);
 
+/// Writes a line to `os` for each of the best `count` configurations of every
+/// `pa.grouped_gemm` of `module` on the chip in `options`: what `pa-configure`
+/// chooses from. Nothing is compiled. A module without such an op is an error.
+LogicalResult listConfigs(ModuleOp module, const LoweringOptions &options,
+                          unsigned count, llvm::raw_ostream &os);
+
 /// The manifest of a set of code objects, as docs/manifest.md describes it.
 llvm::json::Value makeManifest(ArrayRef<CompiledModule> modules);
 
