@@ -85,7 +85,10 @@ public:
   GemmCandidate evaluate();
 
 private:
-  int64_t getRegisters();
+  struct Registers {
+    int64_t sums, others;
+  };
+  Registers getRegisters();
   int64_t getRegisterLimit() const {
     return std::min<int64_t>(
         target.maxVgprs,
@@ -110,27 +113,36 @@ private:
 /// Registers of a lane: the sums; the rows of a step and two tiles of weights,
 /// or all of those that do not go through LDS, and twice everything where
 /// nothing does; scales of this step and of the next; what addresses take.
-int64_t Model::getRegisters() {
+Model::Registers Model::getRegisters() {
   constexpr int64_t kOthers = 32;
   const int64_t rowBlocks = t.getRowBlocks(), columns = t.getColumnBlocks();
   const int64_t sums = rowBlocks * columns * kRows * kRows / shape.lanes;
-  const int64_t rowWords = shape.a.runs * shape.a.getRunWords();
-  const int64_t weightWords = shape.b.runs * shape.b.getRunWords();
-  const int64_t atOnce = std::min(
-      columns, (ownsWeights ? columns : shape.blocksPerTile) +
-                   shape.blocksPerTile);
+  // Those of converted operands are needed twice, as they are and as bf16.
+  auto getWords = [&](const GemmOperand &operand) {
+    const int64_t words = operand.runs * operand.getRunWords();
+    return shape.isConverted ? words + shape.chunk / shape.groups / 2 : words;
+  };
+  const int64_t rowWords = getWords(shape.a), weightWords = getWords(shape.b);
+  const int64_t atOnce =
+      (ownsWeights ? columns : std::min(columns, shape.blocksPerTile)) +
+      shape.blocksPerTile;
   const int64_t operands =
       isDirect ? 2 * t.chunks * (rowBlocks * rowWords + columns * weightWords)
                : rowBlocks * rowWords + atOnce * weightWords;
   const bool hasScales =
       isE8M0(op.getAScale()) || isE8M0(op.getBScale()) || shape.segment != 0;
+  // Without scales in the instruction, those of all rows of weights.
+  const int64_t weightScales =
+      op.getBScale() == ScaleKind::e8m0_1x32 && !shape.hasMmaScales
+          ? columns * kRows * kRows / shape.lanes
+          : columns / shape.blocksPerTile;
   const int64_t scales =
-      hasScales ? 2 * t.chunks * (rowBlocks + columns / shape.blocksPerTile)
-                : 0;
+      hasScales ? 2 * t.chunks * (rowBlocks + weightScales) : 0;
   const int64_t segmentSums = shape.segment == 0 ? 0 : 4 * shape.accPerLane;
   const int64_t offsets =
-      ownsWeights ? rowBlocks * shape.a.runs + columns * shape.b.runs : 0;
-  return sums + operands + scales + segmentSums + offsets + kOthers;
+      (isDirect ? rowBlocks * shape.a.runs : 0) +
+      (ownsWeights ? columns * shape.b.runs : 0);
+  return {sums, operands + scales + segmentSums + offsets + kOthers};
 }
 
 /// Vector instructions of a wave for a chunk: sums that are scaled, two at a
@@ -156,9 +168,12 @@ GemmCandidate Model::evaluate() {
   GemmCandidate result;
   result.config = config;
   const int64_t ldsBytes = getGemmLdsBytes(op, shape, config, target);
-  const int64_t registers = getRegisters();
-  result.fits =
-      registers <= getRegisterLimit() && ldsBytes <= target.ldsBytes;
+  const auto [sums, others] = getRegisters();
+  const int64_t registers = sums + others;
+  // Matrix instructions alone can name more than 256 registers of a lane.
+  constexpr int64_t kNamed = 256;
+  result.fits = registers <= getRegisterLimit() && others <= kNamed &&
+                ldsBytes <= target.ldsBytes;
 
   const auto number = [](int64_t value) { return static_cast<double>(value); };
   const double simds = number(target.simdsPerCu);
@@ -209,6 +224,7 @@ GemmCandidate Model::evaluate() {
              target.simdsPerCu / t.getWaves());
   result.cycles = number(rounds) * perTile;
   const double inTurn = number(llvm::divideCeil(rounds, resident)) * alone;
+  result.withoutHbm = std::max(result.cycles, inTurn);
   if (inTurn > result.cycles) {
     result.cycles = inTurn;
     if (waiting > perTile)
@@ -265,8 +281,8 @@ SmallVector<GemmCandidate> mlir::pa::rankGemmConfigs(GroupedGemmOp op, MmaId id,
   for (auto [i, candidate] : llvm::enumerate(candidates))
     candidate.order = i;
   llvm::sort(candidates, [](const GemmCandidate &x, const GemmCandidate &y) {
-    return std::tuple(!x.fits, x.cycles, x.order) <
-           std::tuple(!y.fits, y.cycles, y.order);
+    return std::tuple(!x.fits, x.withoutHbm, x.order) <
+           std::tuple(!y.fits, y.withoutHbm, y.order);
   });
   return candidates;
 }

@@ -31,6 +31,8 @@ struct GemmCandidate {
   /// Registers and LDS suffice.
   bool fits = true;
   double cycles = 0;
+  /// The same with an HBM that is never in the way, which decides.
+  double withoutHbm = 0;
   /// What takes them: "matrix", "vector", "lds", "cache", "latency" or "hbm".
   StringRef bound;
   /// Floating-point operations, and bytes that HBM has to move at least.

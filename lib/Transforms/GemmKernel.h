@@ -79,7 +79,6 @@ private:
   }
   void multiply(const Chunk &chunk, Sums &sums,
                 function_ref<void(int64_t)> afterTile = nullptr);
-  void interleaveScaling(int64_t products, int64_t perProduct);
   SmallVector<Value> getFragments(ArrayRef<Value> words,
                                   const GemmOperand &operand, bool isA);
   Value convertWords(Value words, const GemmOperand &operand);
@@ -137,6 +136,7 @@ private:
                 bool isTail, bool isShuffled);
   Value loadRowRun(int64_t block, int64_t run, Value chunk, bool isTail);
   Value loadWeightRun(int64_t block, int64_t run, Value chunk, bool isTail);
+  int64_t getTilesPerScale() const;
   void loadScales(Chunk &chunk, Value number, bool isTail);
   Value loadCodeWord(Value memref, ArrayRef<Value> leading, Value chunk,
                      bool isTail);

@@ -258,6 +258,16 @@ Value GemmKernel::getLaneBlock(Value chunk, bool isTail) {
   return add(mul(chunk, shape.chunk / MmaInfo::kScaleBlock), inChunk);
 }
 
+/// Tiles of a wave that have one f32 block scale: those in the same 128 columns,
+/// where that is known of all waves.
+int64_t GemmKernel::getTilesPerScale() const {
+  constexpr int64_t kColumns = 128;
+  const int64_t waveColumns = tilesN * mma.m;
+  if (kColumns % waveColumns == 0)
+    return tilesN;
+  return waveColumns % kColumns == 0 ? kColumns / mma.m : 1;
+}
+
 void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
   const bool isWhole = shape.n % config.getTileN() == 0;
   auto clampRow = [&](Value row) {
@@ -286,7 +296,7 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
 
   const bool isShared = op.getBScale() == ScaleKind::e8m0_32x32;
   if (op.getBScale() == ScaleKind::f32_128x128) {
-    for (int64_t tile = 0; tile < tilesN; ++tile)
+    for (int64_t tile = 0; tile < tilesN; tile += getTilesPerScale())
       chunk.weightScales.push_back(b.create<memref::LoadOp>(
           weightScales, ValueRange{group, div(tileStart(tile), 128), number}));
   } else if (isE8M0(op.getBScale()) && shape.hasMmaScales) {

@@ -8,8 +8,9 @@
 #include "GemmKernel.h"
 #include "ScalarFormats.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+
+#include <deque>
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -157,7 +158,7 @@ Value GemmKernel::addSegment(Value sum, Value partial, const Chunk &chunk,
   if (aKind == ScaleKind::f32_1x128)
     factor = chunk.rowScales[block];
   if (bKind == ScaleKind::f32_128x128) {
-    Value scale = chunk.weightScales[tile];
+    Value scale = chunk.weightScales[tile / getTilesPerScale()];
     factor = factor ? b.create<arith::MulFOp>(factor, scale) : scale;
   }
   if (!factor)
@@ -188,6 +189,21 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
       isSegmented() ? shape.segment / mma.k : shape.fragments;
   const int64_t segments =
       isSegmented() ? std::max<int64_t>(1, shape.chunk / shape.segment) : 1;
+  // One product is on its way while the one before is scaled: one by one, a
+  // wave waits for each, 11 idle issue slots after an f8f6f4 instruction. Where a
+  // product is several instructions, another wave fills the gap between two.
+  struct Product {
+    Value value;
+    int64_t tile, block, segment;
+  };
+  const size_t kept = perSegment == 1 ? 2 : 0;
+  std::deque<Product> unscaled;
+  auto scaleFirst = [&] {
+    const Product p = unscaled.front();
+    unscaled.pop_front();
+    Value &sum = sums[p.tile * rowBlocks + p.block];
+    sum = addSegment(sum, p.value, chunk, p.tile, p.block, p.segment);
+  };
   for (int64_t tile = 0; tile < tilesN; ++tile) {
     SmallVector<Value> fragments = getFragments(
         ArrayRef(chunk.weights).slice(tile * wordsPerTile, wordsPerTile),
@@ -211,34 +227,20 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
                                     rowCodes, zeroSelect, zeroSelect)
                   : b.create<MmaOp>(acc.getType(), kind, fa, fb, acc);
         }
-        sum = isSegmented() ? addSegment(sum, acc, chunk, tile, block, segment)
-                            : acc;
+        if (!isSegmented()) {
+          sum = acc;
+          continue;
+        }
+        unscaled.push_back({acc, tile, block, segment});
+        if (unscaled.size() > kept)
+          scaleFirst();
       }
     }
     if (afterTile)
       afterTile(tile);
   }
-  if (isSegmented() && !shape.isConverted)
-    interleaveScaling(tilesN * rowBlocks * segments, perSegment);
-}
-
-/// Keeps four products on their way while earlier ones are scaled. Left alone,
-/// LLVM's scheduler takes the registers of one product for the next, and the
-/// wave waits for each: 11 idle issue slots after each f8f6f4 instruction.
-void GemmKernel::interleaveScaling(int64_t products, int64_t perProduct) {
-  constexpr uint32_t kMatrix = 0x8, kVector = 0x2;
-  constexpr int64_t kInFlight = 4;
-  auto group = [&](uint32_t kind, int64_t size) {
-    b.create<ROCDL::SchedGroupBarrier>(kind, static_cast<uint32_t>(size), 0);
-  };
-  const int64_t perScaling = shape.accPerLane / 2 + 1;
-  const int64_t first = std::min(kInFlight, products);
-  group(kMatrix, first * perProduct);
-  for (int64_t i = first; i < products; ++i) {
-    group(kVector, perScaling);
-    group(kMatrix, perProduct);
-  }
-  group(kVector, first * perScaling);
+  while (!unscaled.empty())
+    scaleFirst();
 }
 
 /// Adds the steps `waveK`, `waveK + waves_k`, ... , as many as every wave has,

@@ -13,6 +13,7 @@
 
 #include "GemmKernel.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -378,8 +379,12 @@ void GemmKernel::emitStagedSteps(Sums &sums) {
       next = startStep(nextNumber, nextStage, waiting);
     for (int64_t i = 0; i < chunks; ++i)
       multiply(step[i], sums, [&](int64_t tile) {
-        if (hasNext && hasOwnWeights)
-          loadTile(next[i], tile, nextNumber, i);
+        if (!hasNext || !hasOwnWeights)
+          return;
+        loadTile(next[i], tile, nextNumber, i);
+        // Or LLVM's scheduler moves the loads to the end of the step, right
+        // before what waits for them.
+        b.create<ROCDL::SchedBarrier>(0);
       });
     if (hasNext && hasOwnWeights)
       keepLoadsAbove();
