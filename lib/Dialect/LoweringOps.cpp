@@ -53,10 +53,11 @@ LogicalResult AssumeOp::verify() {
       return bound ? std::to_string(*bound) : std::string("none");
     };
     if (getMin().value_or(-1) < 0 || getMax().value_or(kMost + 1) > kMost)
-      return emitOpError() << "an opaque value of a lane needs min and max from "
-                              "0 to "
-                           << kMost << ", found min = " << toText(getMin())
-                           << " and max = " << toText(getMax());
+      return emitOpError()
+             << "an opaque value of a lane needs min and max from "
+                "0 to "
+             << kMost << ", found min = " << toText(getMin())
+             << " and max = " << toText(getMax());
   }
   return success();
 }

@@ -53,17 +53,18 @@ struct Tiling {
 /// registers of a wave of 64, leave too few for the rest: LLVM moves 80 of them
 /// about in each iteration of 128 matrix instructions.
 static constexpr Tiling kTilings[] = {
-    {16, 32, 1, 1, 1, 4, 0},  {16, 32, 2, 1, 1, 4, 0},
-    {16, 64, 1, 1, 1, 4, 0},  {16, 64, 2, 1, 1, 4, 0},
-    {16, 128, 1, 1, 2, 4, 0}, {32, 32, 1, 1, 1, 4, 0},
-    {32, 64, 1, 1, 1, 4, 0},  {32, 128, 1, 1, 2, 4, 0},
-    {32, 128, 1, 1, 4, 1, 2}, {64, 64, 1, 1, 1, 4, 0},
-    {64, 64, 1, 2, 2, 1, 2},  {64, 128, 1, 2, 2, 1, 2},
-    {64, 256, 1, 1, 4, 1, 2}, {128, 128, 1, 2, 2, 1, 2},
-    {128, 128, 1, 1, 4, 1, 2}, {128, 256, 1, 1, 4, 1, 2},
-    {128, 256, 1, 2, 2, 1, 2}, {256, 128, 1, 2, 2, 1, 2},
-    {192, 256, 1, 2, 2, 1, 2}, {256, 192, 1, 2, 2, 1, 2},
-    {128, 256, 1, 2, 4, 1, 2}, {256, 256, 1, 4, 4, 1, 2}};
+    {16, 32, 1, 1, 1, 4, 0},   {16, 32, 2, 1, 1, 4, 0},
+    {16, 64, 1, 1, 1, 4, 0},   {16, 64, 2, 1, 1, 4, 0},
+    {16, 128, 1, 1, 2, 4, 0},  {32, 32, 1, 1, 1, 4, 0},
+    {32, 64, 1, 1, 1, 4, 0},   {32, 128, 1, 1, 2, 4, 0},
+    {32, 128, 1, 1, 4, 1, 2},  {64, 64, 1, 1, 1, 4, 0},
+    {64, 64, 1, 2, 2, 1, 2},   {64, 128, 1, 2, 2, 1, 2},
+    {64, 256, 1, 1, 4, 1, 2},  {96, 128, 1, 2, 2, 1, 2},
+    {128, 128, 1, 2, 2, 1, 2}, {128, 128, 1, 1, 4, 1, 2},
+    {128, 256, 1, 1, 4, 1, 2}, {128, 256, 1, 2, 2, 1, 2},
+    {256, 128, 1, 2, 2, 1, 2}, {192, 256, 1, 2, 2, 1, 2},
+    {256, 192, 1, 2, 2, 1, 2}, {128, 256, 1, 2, 4, 1, 2},
+    {192, 256, 1, 4, 4, 1, 2}, {256, 256, 1, 4, 4, 1, 2}};
 
 namespace {
 /// Rates that no table has, because they are the model's and not the chip's.
@@ -91,9 +92,8 @@ private:
   Registers getRegisters();
   int64_t getRegisterLimit() const {
     return std::min<int64_t>(
-        target.maxVgprs,
-        target.vgprsPerLane /
-            llvm::divideCeil(t.getWaves(), target.simdsPerCu));
+        target.maxVgprs, target.vgprsPerLane /
+                             llvm::divideCeil(t.getWaves(), target.simdsPerCu));
   }
   double getVectorInstructions() const;
 
@@ -138,10 +138,9 @@ Model::Registers Model::getRegisters() {
           : columns / shape.blocksPerTile;
   const int64_t scales =
       hasScales ? 2 * t.chunks * (rowBlocks + weightScales) : 0;
-  const int64_t segmentSums = shape.segment == 0 ? 0 : 4 * shape.accPerLane;
-  const int64_t offsets =
-      (isDirect ? rowBlocks * shape.a.runs : 0) +
-      (ownsWeights ? columns * shape.b.runs : 0);
+  const int64_t segmentSums = shape.segment == 0 ? 0 : 6 * shape.accPerLane;
+  const int64_t offsets = (isDirect ? rowBlocks * shape.a.runs : 0) +
+                          (ownsWeights ? columns * shape.b.runs : 0);
   return {sums, operands + scales + segmentSums + offsets + kOthers};
 }
 
@@ -245,9 +244,8 @@ GemmCandidate Model::evaluate() {
     result.cycles = hbm;
     result.bound = "hbm";
   }
-  result.ofMatrixPeak =
-      result.flops / result.cycles /
-      (mma.getFlopsPerCycle() * simds * number(work.numCus));
+  result.ofMatrixPeak = result.flops / result.cycles /
+                        (mma.getFlopsPerCycle() * simds * number(work.numCus));
   result.ofHbmPeak = hbm / result.cycles;
   return result;
 }
@@ -291,8 +289,8 @@ std::string mlir::pa::describe(const GemmCandidate &candidate,
                                const MmaInfo &mma, const TargetInfo &target,
                                int64_t numCus) {
   GemmConfigAttr c = candidate.config;
-  const double peak = mma.getFlopsPerCycle() *
-                      static_cast<double>(target.simdsPerCu * numCus);
+  const double peak =
+      mma.getFlopsPerCycle() * static_cast<double>(target.simdsPerCu * numCus);
   return llvm::formatv(
              "tile {0}x{1}x{2}, waves {3}x{4}x{5}, stages {6}: {7:F0} cycles, "
              "{8} bound, {9:P1} of the matrix peak, {10:P1} of HBM; {11:F0} "

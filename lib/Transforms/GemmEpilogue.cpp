@@ -33,12 +33,13 @@ Value GemmKernel::loadColumns(Value memref, int64_t columnBlock) {
 }
 
 /// First output column of the lane in a block, or with `perStep` of 2 the byte
-/// where it lies. All blocks of a wave are constants away from its first column,
-/// so that their stores share a resource.
+/// where it lies. All blocks of a wave are constants away from its first
+/// column, so that their stores share a resource.
 Value GemmKernel::outputColumn(int64_t columnBlock, int64_t perStep) {
-  return add(add(perStep == 1 ? firstOutput : firstOutputPair,
-                 columnBlock * kRows / ((op.getActivation() ? 2 : 1) * perStep)),
-             mul(laneGroup, getOutputsPerBlock() / perStep));
+  return add(
+      add(perStep == 1 ? firstOutput : firstOutputPair,
+          columnBlock * kRows / ((op.getActivation() ? 2 : 1) * perStep)),
+      mul(laneGroup, getOutputsPerBlock() / perStep));
 }
 
 /// The output values of the lane for one block of columns and of rows.
@@ -168,8 +169,8 @@ void GemmKernel::storeQuantized(ArrayRef<Value> values, int64_t firstBlock,
       if (!isFp4)
         vector = b.create<vector::BitCastOp>(VectorType::get({length}, element),
                                              vector);
-      Value column = outputColumn(firstBlock + static_cast<int64_t>(block),
-                                  isFp4 ? 2 : 1);
+      Value column =
+          outputColumn(firstBlock + static_cast<int64_t>(block), isFp4 ? 2 : 1);
       b.create<vector::StoreOp>(vector, output, ValueRange{row, column});
     }
   });

@@ -77,11 +77,10 @@ GemmKernel::WeightRow GemmKernel::emitWeightRow(Value first, int64_t further) {
   WeightRow result;
   if (op.getWeightLayout() != WeightLayout::shuffled_16x16) {
     Value inBlock = add(laneInTile, further);
-    result.row =
-        isWhole
-            ? add(first, inRegister(inBlock, config.getTileN() - 1))
-            : assume(min(add(first, inBlock), index(shape.n - 1)), 0,
-                     shape.n - 1);
+    result.row = isWhole
+                     ? add(first, inRegister(inBlock, config.getTileN() - 1))
+                     : assume(min(add(first, inBlock), index(shape.n - 1)), 0,
+                              shape.n - 1);
     return result;
   }
   // Pieces of 16 bytes of 16 rows follow each other.

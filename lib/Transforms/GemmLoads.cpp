@@ -153,14 +153,14 @@ static Value loadCode(ImplicitLocOpBuilder &b, Value memref,
              : b.create<arith::BitcastOp>(b.getI8Type(), code);
 }
 
-/// A word whose first byte is `code`; the matrix instruction reads no other one,
-/// and clearing them would be an instruction.
+/// A word whose first byte is `code`; the matrix instruction reads no other
+/// one, and clearing them would be an instruction.
 static Value toWord(ImplicitLocOpBuilder &b, Value code) {
   auto type = VectorType::get({4}, b.getI8Type());
-  Value bytes = b.create<vector::InsertOp>(
-      code, b.create<LLVM::PoisonOp>(type), ArrayRef<int64_t>{0});
-  Value words = b.create<vector::BitCastOp>(
-      VectorType::get({1}, b.getI32Type()), bytes);
+  Value bytes = b.create<vector::InsertOp>(code, b.create<LLVM::PoisonOp>(type),
+                                           ArrayRef<int64_t>{0});
+  Value words =
+      b.create<vector::BitCastOp>(VectorType::get({1}, b.getI32Type()), bytes);
   return b.create<vector::ExtractOp>(words, 0);
 }
 
@@ -258,8 +258,8 @@ Value GemmKernel::getLaneBlock(Value chunk, bool isTail) {
   return add(mul(chunk, shape.chunk / MmaInfo::kScaleBlock), inChunk);
 }
 
-/// Tiles of a wave that have one f32 block scale: those in the same 128 columns,
-/// where that is known of all waves.
+/// Tiles of a wave that have one f32 block scale: those in the same 128
+/// columns, where that is known of all waves.
 int64_t GemmKernel::getTilesPerScale() const {
   constexpr int64_t kColumns = 128;
   const int64_t waveColumns = tilesN * mma.m;
@@ -285,9 +285,9 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
   if (isE8M0(op.getAScale())) {
     for (Value row : sourceRows)
       chunk.rowScales.push_back(
-          isOneCode ? toWord(b, loadCodeOf(ofRows, row,
-                                           getLaneBlock(number, isTail)))
-                    : loadCodesOf(ofRows, row, number, isTail));
+          isOneCode
+              ? toWord(b, loadCodeOf(ofRows, row, getLaneBlock(number, isTail)))
+              : loadCodesOf(ofRows, row, number, isTail));
   } else if (op.getAScale() == ScaleKind::f32_1x128) {
     for (Value row : sourceRows)
       chunk.rowScales.push_back(
@@ -303,11 +303,10 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
     Value laneInRows = rem(lane, mma.m);
     for (int64_t tile = 0; tile < tilesN; ++tile) {
       Value row =
-          isShared ? div(tileStart(tile), kScaleRows)
-               : isWhole
-                   ? add(firstColumn, inRegister(add(laneInRows, tile * mma.m),
-                                                 (tile + 1) * mma.m - 1))
-                   : clampRow(add(add(firstColumn, laneInRows), tile * mma.m));
+          isShared  ? div(tileStart(tile), kScaleRows)
+          : isWhole ? add(firstColumn, inRegister(add(laneInRows, tile * mma.m),
+                                                  (tile + 1) * mma.m - 1))
+                    : clampRow(add(add(firstColumn, laneInRows), tile * mma.m));
       chunk.weightScales.push_back(
           isOneCode ? toWord(b, loadCodeOf(ofWeights, row,
                                            getLaneBlock(number, isTail)))

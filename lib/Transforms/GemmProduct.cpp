@@ -190,8 +190,8 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
   const int64_t segments =
       isSegmented() ? std::max<int64_t>(1, shape.chunk / shape.segment) : 1;
   // One product is on its way while the one before is scaled: one by one, a
-  // wave waits for each, 11 idle issue slots after an f8f6f4 instruction. Where a
-  // product is several instructions, another wave fills the gap between two.
+  // wave waits for each, 11 idle issue slots after an f8f6f4 instruction. Where
+  // a product is several instructions, another wave fills the gap between two.
   struct Product {
     Value value;
     int64_t tile, block, segment;

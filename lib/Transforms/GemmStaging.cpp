@@ -146,8 +146,8 @@ void GemmKernel::planCopies(Value firstRow, Value rowsLeft, Value columnTile) {
     tensorCopies.push_back(copy);
   } else if (stages.weights.way != GemmStages::Way::lanes) {
     planRuns(stages.weights, [&](Copy &copy, Value base, Value) {
-      WeightRow row = emitWeightRow(add(firstColumnOfTile, base),
-                                    copy.firstBlock * kRows);
+      WeightRow row =
+          emitWeightRow(add(firstColumnOfTile, base), copy.firstBlock * kRows);
       copy.memref = weights;
       copy.rowOffset = row.offset;
       copy.leading = {group};
@@ -237,11 +237,11 @@ SmallVector<Value> GemmKernel::startCopies(Value step, int64_t stage) {
       if (copy.staged->way == GemmStages::Way::registers) {
         waiting.push_back(b.create<vector::BitCastOp>(
             wordsType(operand.getRunWords()),
-            b.create<vector::LoadOp>(
-                type, copy.memref,
-                getRunIndices(copy.memref, copy.leading, copy.rowOffset,
-                              operand, number, chunk,
-                              copy.staged->isShuffled))));
+            b.create<vector::LoadOp>(type, copy.memref,
+                                     getRunIndices(copy.memref, copy.leading,
+                                                   copy.rowOffset, operand,
+                                                   number, chunk,
+                                                   copy.staged->isShuffled))));
         continue;
       }
       auto emit = [&] {
@@ -249,14 +249,14 @@ SmallVector<Value> GemmKernel::startCopies(Value step, int64_t stage) {
                              copy.firstBlock * getBlockBytes(*copy.staged) +
                              getRunByte(*copy.staged, copy.run, i);
         const int64_t elementBytes = memrefType.getElementTypeBitWidth() / 8;
-        Value to = add(mul(waveHere, getBlockBytes(*copy.staged) / elementBytes),
-                       byte / elementBytes);
+        Value to =
+            add(mul(waveHere, getBlockBytes(*copy.staged) / elementBytes),
+                byte / elementBytes);
         b.create<amdgpu::GatherToLDSOp>(
             copy.memref,
-            getRunIndices(
-                copy.memref, copy.leading, copy.rowOffset, operand,
-                inRegister(number, operand.runs * shape.groups - 1),
-                chunkOfBase, copy.staged->isShuffled),
+            getRunIndices(copy.memref, copy.leading, copy.rowOffset, operand,
+                          inRegister(number, operand.runs * shape.groups - 1),
+                          chunkOfBase, copy.staged->isShuffled),
             copy.staged == &stages.rows ? stagesOfRows : stagesOfWeights,
             ValueRange{to}, TypeAttr::get(type));
       };
@@ -295,13 +295,12 @@ void GemmKernel::finishCopies(ValueRange words, int64_t stage) {
     }
 }
 
-/// Until every wave's part of the stage is there. What a wave loads to registers
-/// after its copies may still be on its way: loads end in order.
+/// Until every wave's part of the stage is there. What a wave loads to
+/// registers after its copies may still be on its way: loads end in order.
 void GemmKernel::waitForStage() {
-  const int64_t later =
-      stages.weights.way == GemmStages::Way::lanes
-          ? stages.chunks * getColumnBlocks() * shape.b.runs
-          : 0;
+  const int64_t later = stages.weights.way == GemmStages::Way::lanes
+                            ? stages.chunks * getColumnBlocks() * shape.b.runs
+                            : 0;
   auto count = [&](int64_t value) {
     return b.getI32IntegerAttr(static_cast<int32_t>(value));
   };
@@ -363,9 +362,9 @@ void GemmKernel::emitStagedSteps(Sums &sums) {
         chunk.weights.push_back(loadWeightRun(
             block, run, inBase(add(mul(step, chunks), i)), /*isTail=*/false));
   };
-  // Multiplies step `number` and fetches the one after it. `step` has the scales
-  // and the weights that do not go through LDS. Those of the next step take the
-  // registers of a tile that has been multiplied.
+  // Multiplies step `number` and fetches the one after it. `step` has the
+  // scales and the weights that do not go through LDS. Those of the next step
+  // take the registers of a tile that has been multiplied.
   auto emitStep = [&](SmallVector<Chunk> &step, Value number, int64_t stage,
                       bool hasNext, Sums &sums) {
     waitForStage();

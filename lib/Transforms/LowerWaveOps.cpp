@@ -38,8 +38,8 @@ struct LowerAssume : public OpRewritePattern<AssumeOp> {
     Type type = value.getType();
     // A lane's value is one vector register.
     const bool isNarrowed = !op.getUniform() && !type.isInteger(32);
-    Type registers =
-        isNarrowed || type.isInteger(32) ? rewriter.getI32Type() : rewriter.getI64Type();
+    Type registers = isNarrowed || type.isInteger(32) ? rewriter.getI32Type()
+                                                      : rewriter.getI64Type();
     auto convert = [&](Value from, Type to) -> Value {
       if (from.getType() == to)
         return from;
@@ -52,8 +52,8 @@ struct LowerAssume : public OpRewritePattern<AssumeOp> {
     value = convert(value, registers);
     value = op.getOpaque()
                 ? hide(rewriter, loc, value, op.getUniform() ? "=s,0" : "=v,0")
-                : ROCDL::ReadfirstlaneOp::create(rewriter, loc,
-                                                 value.getType(), value);
+                : ROCDL::ReadfirstlaneOp::create(rewriter, loc, value.getType(),
+                                                 value);
     rewriter.replaceOp(op, convert(value, type));
     return success();
   }

@@ -90,9 +90,9 @@ static SmallVector<Block *> getBlocks(Operation *op) {
 }
 
 /// Where a resource of all accesses of `group`, which come in the order of the
-/// program, is made: before the first of them, outside of every branch that does
-/// not have all of them. What they have in common dominates each of them, and so
-/// this place.
+/// program, is made: before the first of them, outside of every branch that
+/// does not have all of them. What they have in common dominates each of them,
+/// and so this place.
 static Operation *getResourcePlace(const Group &group) {
   SmallVector<Block *> common = getBlocks(group.front()->access.op);
   for (AnnotatedAccess *access : group) {
