@@ -114,7 +114,8 @@ private:
 /// or all of those that do not go through LDS, and twice everything where
 /// nothing does; scales of this step and of the next; what addresses take.
 Model::Registers Model::getRegisters() {
-  constexpr int64_t kOthers = 32;
+  // Conversions have values of their own on the way.
+  const int64_t rest = shape.isConverted ? 64 : 32;
   const int64_t rowBlocks = t.getRowBlocks(), columns = t.getColumnBlocks();
   const int64_t sums = rowBlocks * columns * kRows * kRows / shape.lanes;
   // Those of converted operands are needed twice, as they are and as bf16.
@@ -141,7 +142,7 @@ Model::Registers Model::getRegisters() {
   const int64_t segmentSums = shape.segment == 0 ? 0 : 6 * shape.accPerLane;
   const int64_t offsets = (isDirect ? rowBlocks * shape.a.runs : 0) +
                           (ownsWeights ? columns * shape.b.runs : 0);
-  return {sums, operands + scales + segmentSums + offsets + kOthers};
+  return {sums, operands + scales + segmentSums + offsets + rest};
 }
 
 /// Vector instructions of a wave for a chunk: sums that are scaled, two at a
@@ -217,10 +218,11 @@ GemmCandidate Model::evaluate() {
   const int64_t tiles = llvm::divideCeil(work.rows, t.tileM) *
                         llvm::divideCeil(shape.n, t.tileN) * work.groups;
   const int64_t rounds = llvm::divideCeil(tiles, work.numCus);
-  const int64_t resident = std::max<int64_t>(
-      1, target.getOccupancy(std::min(registers, target.maxVgprs), ldsBytes,
-                             t.getWaves()) *
-             target.simdsPerCu / t.getWaves());
+  // LLVM takes about a fourth more registers than it needs where they are free.
+  const int64_t taken = std::min(registers * 5 / 4, target.maxVgprs);
+  const int64_t resident =
+      std::max<int64_t>(1, target.getOccupancy(taken, ldsBytes, t.getWaves()) *
+                               target.simdsPerCu / t.getWaves());
   result.cycles = number(rounds) * perTile;
   const double inTurn = number(llvm::divideCeil(rounds, resident)) * alone;
   result.withoutHbm = std::max(result.cycles, inTurn);

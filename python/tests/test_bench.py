@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import kernel_harness
+import pytest
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
@@ -21,7 +22,21 @@ def test_costs_stay_within_their_thresholds(tmp_path):
     done = bench("--check", "--json", str(tmp_path / "costs.json"))
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
     rows = json.loads((tmp_path / "costs.json").read_text())
-    assert all(row["vgpr_spills"] == 0 for row in rows if "logits" in row["kernel"])
+    spilled = [row["kernel"] for row in rows if row["vgpr_spills"]
+               or ("gemm" in row["kernel"] and row["sgpr_spills"])]
+    assert not spilled, spilled
+
+
+@pytest.mark.parametrize("name", ("moe_gemm1", "moe_two_stage"))
+def test_a_mixture_of_experts_layer_spills_nothing(name, tmp_path):
+    example = BENCH.parent / "examples" / f"{name}.mlir"
+    subprocess.run([kernel_harness.BIN / "pa-compile", example,
+                    "--chip=gfx942,gfx950,gfx1250", "-o", tmp_path], check=True)
+    kernels = json.loads((tmp_path / "manifest.json").read_text())["kernels"]
+    assert len(kernels) == (3 if name == "moe_gemm1" else 9)
+    spilled = {(k["chip"], k["symbol"]): k["spills"] for k in kernels
+               if any(k["spills"].values())}
+    assert not spilled, spilled
 
 
 def test_a_regression_fails_with_both_numbers(tmp_path, monkeypatch):
