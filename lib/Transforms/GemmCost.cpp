@@ -115,7 +115,7 @@ private:
 /// nothing does; scales of this step and of the next; what addresses take.
 Model::Registers Model::getRegisters() {
   // Conversions have values of their own on the way.
-  const int64_t rest = shape.isConverted ? 64 : 32;
+  const int64_t rest = shape.isConverted ? 88 : 32;
   const int64_t rowBlocks = t.getRowBlocks(), columns = t.getColumnBlocks();
   const int64_t sums = rowBlocks * columns * kRows * kRows / shape.lanes;
   // Those of converted operands are needed twice, as they are and as bf16.

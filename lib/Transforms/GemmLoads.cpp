@@ -273,9 +273,12 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
   auto clampRow = [&](Value row) {
     return isWhole ? row : assume(min(row, index(shape.n - 1)), 0, shape.n - 1);
   };
-  // The first row of a matrix tile, for scales that all of its rows share.
-  auto tileStart = [&](int64_t tile) {
-    return clampRow(add(firstColumn, tile * mma.m));
+  // The block of `rows` rows that a matrix tile is in, for scales that they
+  // share: constants away from that of the wave where it begins with a block.
+  auto blockOf = [&](int64_t tile, int64_t rows) {
+    if (isWhole && tilesN * mma.m % rows == 0)
+      return add(div(firstColumn, rows), tile * mma.m / rows);
+    return div(clampRow(add(firstColumn, tile * mma.m)), rows);
   };
 
   number = inBase(number);
@@ -298,12 +301,12 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
   if (op.getBScale() == ScaleKind::f32_128x128) {
     for (int64_t tile = 0; tile < tilesN; tile += getTilesPerScale())
       chunk.weightScales.push_back(b.create<memref::LoadOp>(
-          weightScales, ValueRange{group, div(tileStart(tile), 128), number}));
+          weightScales, ValueRange{group, blockOf(tile, 128), number}));
   } else if (isE8M0(op.getBScale()) && shape.hasMmaScales) {
     Value laneInRows = rem(lane, mma.m);
     for (int64_t tile = 0; tile < tilesN; ++tile) {
       Value row =
-          isShared  ? div(tileStart(tile), kScaleRows)
+          isShared  ? blockOf(tile, kScaleRows)
           : isWhole ? add(firstColumn, inRegister(add(laneInRows, tile * mma.m),
                                                   (tile + 1) * mma.m - 1))
                     : clampRow(add(add(firstColumn, laneInRows), tile * mma.m));
@@ -317,8 +320,7 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
     for (int64_t tile = 0; tile < tilesN; ++tile) {
       if (isShared) {
         chunk.weightScales.push_back(loadCodeWord(
-            weightScales, {group, div(tileStart(tile), kScaleRows)}, number,
-            isTail));
+            weightScales, {group, blockOf(tile, kScaleRows)}, number, isTail));
         continue;
       }
       for (int64_t i = 0; i < shape.accPerLane; ++i) {
