@@ -19,28 +19,27 @@ constexpr int64_t kPiece = LogitsShape::kPiece;
 /// The page ids of the step at `token`, as they are loaded. To make them
 /// uniform is to wait for them, which is left to their use.
 SmallVector<Value> LogitsKernel::loadPages(Value token) {
+  SmallVector<Value> pages;
+  for (int64_t i = 0; i < pagesPerStep; ++i)
+    pages.push_back(loadPage(token, i));
+  return pages;
+}
+
+/// The page id of tile `tile` of the step at `token`.
+Value LogitsKernel::loadPage(Value token, int64_t tile) {
   // A context has at most 2^31 - 1 tokens, so that positions have 32 bits,
   // which scalar instructions compare. Steps beyond it are scored for the fill
   // only, with whatever page comes out.
-  Type i32 = b.getI32Type();
-  auto constant = [&](int64_t value) -> Value {
-    return b.create<arith::ConstantOp>(
-        b.getI32IntegerAttr(static_cast<int32_t>(value)));
-  };
-  Value last = b.create<arith::IndexCastUIOp>(i32, lastPage);
-  SmallVector<Value> pages;
-  for (int64_t i = 0; i < pagesPerStep; ++i) {
-    Value tileToken = add(token, index(i * kTile));
-    if (isPagePerLane())
-      tileToken = add(tileToken, laneInTile);
-    Value position = b.create<arith::DivUIOp>(
-        b.create<arith::IndexCastUIOp>(i32, tileToken), constant(page));
-    position = b.create<arith::IndexCastUIOp>(
-        b.getIndexType(), b.create<arith::MinUIOp>(position, last));
-    pages.push_back(
-        b.create<memref::LoadOp>(blockTable, ValueRange{sequence, position}));
-  }
-  return pages;
+  Type i32Type = b.getI32Type();
+  Value last = b.create<arith::IndexCastUIOp>(i32Type, lastPage);
+  Value tileToken = add(token, index(tile * kTile));
+  if (isPagePerLane())
+    tileToken = add(tileToken, laneInTile);
+  Value position = b.create<arith::DivUIOp>(
+      b.create<arith::IndexCastUIOp>(i32Type, tileToken), i32(page));
+  position = b.create<arith::IndexCastUIOp>(
+      b.getIndexType(), b.create<arith::MinUIOp>(position, last));
+  return b.create<memref::LoadOp>(blockTable, ValueRange{sequence, position});
 }
 
 /// Which piece of its row the lane holds as piece `piece`. One beyond the row
@@ -167,9 +166,9 @@ LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages,
   if (shape.usesDma)
     issueKeys(token, pages, buffer);
   Place place = locateStep(token, pages);
+  loadScales(place, step);
   for (int64_t tile = 0; tile < groups; ++tile)
     loadTile(place, tile, step);
-  loadScales(place, step);
   return step;
 }
 
@@ -398,10 +397,16 @@ void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
 /// Scores a step with queries in registers, tile by tile. The loads of a tile
 /// of the step at `next`, if there is one, start as soon as the same tile of
 /// this step is multiplied, into the registers that it leaves: keys take those
-/// of one step, and none of them is copied.
-LogitsKernel::Step LogitsKernel::scoreInPlace(const Step &step, Value token,
-                                              const Place *next) {
+/// of one step, and none of them is copied. So do page ids, which go to
+/// `pages`, and scales.
+LogitsKernel::Step
+LogitsKernel::scoreInPlace(const Step &step, Value token, const Place *next,
+                           SmallVectorImpl<Value> *pages) {
   Step nextStep;
+  Value scale = chooseScale(step);
+  // Chosen here, and not where it is used.
+  if (step.scales.size() > 1)
+    scale = keepInAllLanes(scale);
   SmallVector<SmallVector<Value>> sums(numQueries);
   for (int64_t tile = 0; tile < groups; ++tile) {
     TileOperands operands = finishTile(step, tile);
@@ -411,6 +416,11 @@ LogitsKernel::Step LogitsKernel::scoreInPlace(const Step &step, Value token,
     if (next) {
       holdLoads();
       loadTile(*next, tile, nextStep);
+      if (tile == 0)
+        loadScales(*next, nextStep);
+      if (tile < pagesPerStep)
+        pages->push_back(loadPage(
+            add(next->token, index(config.getWaves() * lanes)), tile));
     }
     for (int64_t i = 0; i < numQueries; ++i) {
       Value sum = zeroPair();
@@ -419,9 +429,6 @@ LogitsKernel::Step LogitsKernel::scoreInPlace(const Step &step, Value token,
       sums[i].push_back(sum);
     }
   }
-  if (next)
-    loadScales(*next, nextStep);
-  Value scale = chooseScale(step);
   for (int64_t i = 0; i < numQueries; ++i)
     storeRow(index(i), token, sums[i], scale);
   return nextStep;
@@ -511,10 +518,15 @@ void LogitsKernel::emitTokenLoop() {
   // Either buffer will do for the first step. The same one for all sequences
   // would let the backend keep the descriptors of first steps in registers.
   Value buffer = rem(sequence, 2);
-  Step step = loadStep(first, loadPages(first), buffer);
+  SmallVector<Value> firstPages = loadPages(first);
+  // Before the keys, as in the loop, and held there by a fence that leaves no
+  // instruction: behind them, the loop would wait for all keys to have these.
+  SmallVector<Value> secondPages = loadPages(add(first, index(stride)));
+  b.create<LLVM::FenceOp>(LLVM::AtomicOrdering::acq_rel, "singlethread");
+  Step step = loadStep(first, firstPages, buffer);
   SmallVector<Value> carried = step.flatten();
   carried.append({first, buffer});
-  llvm::append_range(carried, loadPages(add(first, index(stride))));
+  llvm::append_range(carried, secondPages);
 
   auto loop = b.create<scf::ForOp>(first, sub(limit, index(stride)),
                                    index(stride), carried);
@@ -522,7 +534,7 @@ void LogitsKernel::emitTokenLoop() {
       config.getQuery() == QueryPlace::registers && !shape.usesDma;
   auto score = [&](const Step &step, Value token) {
     if (config.getQuery() == QueryPlace::registers)
-      scoreInPlace(step, token, /*next=*/nullptr);
+      scoreInPlace(step, token, /*next=*/nullptr, /*pages=*/nullptr);
     else
       scoreStep(step, token);
   };
@@ -538,17 +550,16 @@ void LogitsKernel::emitTokenLoop() {
     Value nextToken = add(token, index(stride));
     Value nextBuffer = sub(index(1), currentBuffer);
     Step next;
-    Place nextPlace;
-    if (isInPlace)
-      nextPlace = locateStep(nextToken, pages);
-    else
+    SmallVector<Value> nextPages;
+    if (isInPlace) {
+      Place place = locateStep(nextToken, pages);
+      next = scoreInPlace(current, token, &place, &nextPages);
+    } else {
       next = loadStep(nextToken, pages, nextBuffer);
-    SmallVector<Value> nextPages = loadPages(add(nextToken, index(stride)));
-    awaitKeys(shape.getDmaLoads(), currentBuffer, current);
-    if (isInPlace)
-      next = scoreInPlace(current, token, &nextPlace);
-    else
+      nextPages = loadPages(add(nextToken, index(stride)));
+      awaitKeys(shape.getDmaLoads(), currentBuffer, current);
       score(current, token);
+    }
     SmallVector<Value> yielded = next.flatten();
     yielded.append({nextToken, nextBuffer});
     llvm::append_range(yielded, nextPages);

@@ -100,6 +100,7 @@ private:
 
   // Loads.
   SmallVector<Value> loadPages(Value token);
+  Value loadPage(Value token, int64_t tile);
   Step loadStep(Value token, ValueRange pages, Value buffer);
   Place locateStep(Value token, ValueRange pages);
   Value getOwnSlot(const Place &place, int64_t tile) {
@@ -130,7 +131,8 @@ private:
 
   // Arithmetic.
   void scoreStep(const Step &step, Value token);
-  Step scoreInPlace(const Step &step, Value token, const Place *next);
+  Step scoreInPlace(const Step &step, Value token, const Place *next,
+                    SmallVectorImpl<Value> *pages);
   void holdLoads();
   Value multiplyTile(const HeadTile &heads, const TileOperands &tile);
   Value addHeads(Value headWeights, Value products, Value sum);
