@@ -442,13 +442,28 @@ void LogitsKernel::holdLoads() {
   b.create<amdgpu::SchedBarrierOp>(free);
 }
 
-/// Scores a step with queries in LDS or memory.
-void LogitsKernel::scoreStep(const Step &step, Value token) {
-  SmallVector<TileOperands> tiles;
+/// The operands of all tiles and the scale. Waits for them: to the backend a
+/// load from before a loop that is used inside is a reason to wait for all of
+/// them ahead of the loop, those of the next step too.
+LogitsKernel::StepOperands LogitsKernel::finishStep(const Step &step) {
+  StepOperands result;
   for (int64_t tile = 0; tile < groups; ++tile)
-    tiles.push_back(finishTile(step, tile));
-  Value scale = chooseScale(step);
+    result.tiles.push_back(finishTile(step, tile));
+  result.scale = chooseScale(step);
+  if (shape.usesDma)
+    return result;
+  for (TileOperands &tile : result.tiles)
+    for (auto *values : {&tile.keys, &tile.codes})
+      for (Value &value : *values)
+        value = keepInAllLanes(value);
+  if (result.scale)
+    result.scale = keepInAllLanes(result.scale);
+  holdLoads();
+  return result;
+}
 
+/// Scores a step with queries in LDS or memory.
+void LogitsKernel::scoreStep(const StepOperands &step, Value token) {
   // A loop and not copies of its body: the reads of LDS do not change in the
   // token loop, and without this loop the backend hoists all of them into
   // registers, 473 of them for 128 heads and 4 queries.
@@ -464,9 +479,9 @@ void LogitsKernel::scoreStep(const Step &step, Value token) {
                               : loadHeadTile(query, index(h));
     for (int64_t tile = 0; tile < groups; ++tile)
       sums[tile] =
-          addHeads(heads.weights, multiplyTile(heads, tiles[tile]), sums[tile]);
+          addHeads(heads.weights, multiplyTile(heads, step.tiles[tile]), sums[tile]);
   }
-  storeRow(query, token, sums, scale);
+  storeRow(query, token, sums, step.scale);
 }
 
 /// A head tile from LDS.
@@ -536,7 +551,7 @@ void LogitsKernel::emitTokenLoop() {
     if (config.getQuery() == QueryPlace::registers)
       scoreInPlace(step, token, /*next=*/nullptr, /*pages=*/nullptr);
     else
-      scoreStep(step, token);
+      scoreStep(finishStep(step), token);
   };
   auto takeCarried = [&](ValueRange values) {
     Step taken = step.take(values);
@@ -554,11 +569,16 @@ void LogitsKernel::emitTokenLoop() {
     if (isInPlace) {
       Place place = locateStep(nextToken, pages);
       next = scoreInPlace(current, token, &place, &nextPages);
-    } else {
-      next = loadStep(nextToken, pages, nextBuffer);
+    } else if (shape.usesDma) {
       nextPages = loadPages(add(nextToken, index(stride)));
+      next = loadStep(nextToken, pages, nextBuffer);
       awaitKeys(shape.getDmaLoads(), currentBuffer, current);
       score(current, token);
+    } else {
+      StepOperands operands = finishStep(current);
+      nextPages = loadPages(add(nextToken, index(stride)));
+      next = loadStep(nextToken, pages, nextBuffer);
+      scoreStep(operands, token);
     }
     SmallVector<Value> yielded = next.flatten();
     yielded.append({nextToken, nextBuffer});

@@ -78,6 +78,12 @@ private:
     SmallVector<Value> codes; // mxfp4: fragments of i32, E8M0
   };
 
+  /// The same of a step, with the scale of the lane's token.
+  struct StepOperands {
+    SmallVector<TileOperands> tiles;
+    Value scale; // fp8: f32
+  };
+
   /// A tile of 16 tokens spans several pages, so that lanes differ in theirs.
   bool isPagePerLane() const { return page < LogitsShape::kTile; }
 
@@ -130,7 +136,8 @@ private:
   SmallVector<Value> readKeys(Value buffer);
 
   // Arithmetic.
-  void scoreStep(const Step &step, Value token);
+  StepOperands finishStep(const Step &step);
+  void scoreStep(const StepOperands &step, Value token);
   Step scoreInPlace(const Step &step, Value token, const Place *next,
                     SmallVectorImpl<Value> *pages);
   void holdLoads();
