@@ -242,16 +242,10 @@ Value LogitsKernel::loadWeights(Value query, Value headTile) {
   return b.create<vector::LoadOp>(type, weights, ValueRange{row, head});
 }
 
+/// Copies the queries to LDS for all waves, unless one has them to itself.
 void LogitsKernel::stageQueries() {
-  if (config.getQuery() == QueryPlace::registers) {
-    for (int64_t i = 0; i < numQueries; ++i)
-      for (int64_t h = 0; h < headTiles; ++h)
-        headTileRegisters.push_back(loadHeadTile(index(i), index(h)));
+  if (!shape.stagesQueries(config, target.ldsBytes))
     return;
-  }
-  if (config.getQuery() == QueryPlace::memory)
-    return;
-
   // The queries of the sequence before may still be in use.
   if (config.getSchedule() == LogitsSchedule::ragged)
     b.create<gpu::BarrierOp>();
@@ -475,8 +469,7 @@ void LogitsKernel::scoreStep(const StepOperands &step, Value token) {
   Value query = queryLoop.getInductionVar();
   SmallVector<Value> sums(groups, zeroPair());
   for (int64_t h = 0; h < headTiles; ++h) {
-    HeadTile heads = queryLds ? readHeadTile(query, index(h))
-                              : loadHeadTile(query, index(h));
+    HeadTile heads = getHeadTile(query, index(h));
     for (int64_t tile = 0; tile < groups; ++tile)
       sums[tile] =
           addHeads(heads.weights, multiplyTile(heads, step.tiles[tile]), sums[tile]);
@@ -516,29 +509,29 @@ void LogitsKernel::emitTokenLoop() {
       b.create<scf::IfOp>(less(start, limit), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&isBusy.getThenRegion().front());
-  if (config.getQuery() != QueryPlace::registers)
-    stageQueries();
-  Value first = add(start, mul(wave, lanes));
-  auto hasStep =
-      b.create<scf::IfOp>(less(first, limit), /*withElseRegion=*/false);
-  b.setInsertionPointToStart(&hasStep.getThenRegion().front());
-  if (config.getQuery() == QueryPlace::registers)
-    stageQueries();
-
   // Keys are loaded one step ahead of their use and page ids two, with all
   // reads of the block table held to the pages of the sequence. The last step
   // is scored behind the loop, so that no keys are loaded in vain and no branch
   // comes between a load and its use, at which the backend would wait.
   const int64_t stride = config.getWaves() * lanes;
-  // Either buffer will do for the first step. The same one for all sequences
-  // would let the backend keep the descriptors of first steps in registers.
-  Value buffer = rem(sequence, 2);
+  Value first = add(start, mul(wave, lanes));
   SmallVector<Value> firstPages = loadPages(first);
   // Before the keys, as in the loop, and held there by a fence that leaves no
   // instruction: behind them, the loop would wait for all keys to have these.
   SmallVector<Value> secondPages = loadPages(add(first, index(stride)));
   b.create<LLVM::FenceOp>(LLVM::AtomicOrdering::acq_rel, "singlethread");
+  stageQueries();
+  auto hasStep =
+      b.create<scf::IfOp>(less(first, limit), /*withElseRegion=*/false);
+  b.setInsertionPointToStart(&hasStep.getThenRegion().front());
+  // Either buffer will do for the first step. The same one for all sequences
+  // would let the backend keep the descriptors of first steps in registers.
+  Value buffer = rem(sequence, 2);
   Step step = loadStep(first, firstPages, buffer);
+  for (int64_t i = 0;
+       config.getQuery() == QueryPlace::registers && i < numQueries; ++i)
+    for (int64_t h = 0; h < headTiles; ++h)
+      headTileRegisters.push_back(getHeadTile(index(i), index(h)));
   SmallVector<Value> carried = step.flatten();
   carried.append({first, buffer});
   llvm::append_range(carried, secondPages);

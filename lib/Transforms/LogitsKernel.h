@@ -125,6 +125,10 @@ private:
   Value chooseScale(const Step &step);
   HeadTile loadHeadTile(Value query, Value headTile);
   HeadTile readHeadTile(Value query, Value headTile);
+  HeadTile getHeadTile(Value query, Value headTile) {
+    return queryLds ? readHeadTile(query, headTile)
+                    : loadHeadTile(query, headTile);
+  }
   Value loadWeights(Value query, Value headTile);
   void stageQueries();
 
@@ -164,9 +168,12 @@ private:
       rowEnds, logits;
   Value numWorkers;
   Value laneInTile, group, worker, sequence;
-  /// Length of the context as given, columns of the logits and those that any
-  /// row can have, the first column that no row has.
-  Value context, columns, capacity, end;
+  /// Columns of the logits, and of those that a page has, at most 2^31 - 1, as
+  /// i32.
+  Value columns, mostColumns;
+  /// Length of the context as given, as i32, but not below 0; the columns that
+  /// any of its rows can have; the first column that no row has.
+  Value context, capacity, end;
   /// Columns of this workgroup: [start, limit).
   Value start, limit;
   Value numChunks, lastPage;

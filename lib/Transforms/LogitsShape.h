@@ -70,6 +70,15 @@ struct LogitsShape {
            (lanes * (pieces * kPiece + 4 * getScaleWords()) + 4 * kTile);
   }
 
+  /// Whether queries pass through LDS: they stay there, or go on to the
+  /// registers of several waves, each of which would load them from memory.
+  bool stagesQueries(LogitsConfigAttr config, int64_t ldsBytes) const {
+    const int64_t waves = config.getWaves();
+    return config.getQuery() == QueryPlace::lds ||
+           (config.getQuery() == QueryPlace::registers && waves > 1 &&
+            getKeyLdsBytes(waves) + getQueryLdsBytes() <= ldsBytes);
+  }
+
   /// Tensor copies of one step.
   int64_t getDmaLoads() const { return lanes / dmaTokens; }
   /// A copy takes runs that are contiguous in memory, by whose number it is cut
