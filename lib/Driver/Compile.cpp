@@ -36,10 +36,21 @@ mlir::pa::compileModule(ModuleOp module, const LoweringOptions &options) {
     };
     code.llvmIr = getText("llvm");
     code.isa = getText("isa");
-    if (gpu::KernelTableAttr kernels = object.getKernels())
-      for (gpu::KernelMetadataAttr kernel : kernels)
-        code.kernels.push_back(
-            makeKernelEntry(kernel, code.chip, code.name, code.elf.size()));
+    if (gpu::KernelTableAttr kernels = object.getKernels()) {
+      auto read = pagedattn::emu::readKernelCode(code.elf);
+      if (!read)
+        return binary.emitError() << llvm::toString(read.takeError());
+      for (gpu::KernelMetadataAttr kernel : kernels) {
+        auto found = llvm::find_if(*read, [&](const auto &other) {
+          return other.Symbol == kernel.getName().strref();
+        });
+        if (found == read->end())
+          return binary.emitError()
+                 << "code object has no kernel " << kernel.getName();
+        code.kernels.push_back(makeKernelEntry(kernel, *found, code.chip,
+                                               code.name, code.elf.size()));
+      }
+    }
     result.objects.push_back(std::move(code));
   }
   if (result.objects.empty())

@@ -59,9 +59,9 @@ Value KernelBody::emitWaveScan(Value value) {
   Value sum = toShuffled(b, value);
   Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(sum.getType()));
   for (int64_t distance = 1; distance < lanes; distance *= 2) {
-    auto shuffle = b.create<gpu::ShuffleOp>(
-        sum, static_cast<int32_t>(distance), static_cast<int32_t>(lanes),
-        gpu::ShuffleMode::UP);
+    auto shuffle = b.create<gpu::ShuffleOp>(sum, static_cast<int32_t>(distance),
+                                            static_cast<int32_t>(lanes),
+                                            gpu::ShuffleMode::UP);
     Value isFirst = less(lane, index(distance));
     sum = add(sum, select(isFirst, zero, shuffle.getShuffleResult()));
   }

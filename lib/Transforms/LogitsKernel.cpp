@@ -145,9 +145,9 @@ void LogitsKernel::loadTile(const Place &place, int64_t tile, Step &step) {
       // Pieces of one column of 16 tokens, or of a smaller page, lie side by
       // side.
       const int64_t column = std::min(page, kTile) * kPiece;
-      Value inColumn =
-          isPagePerLane() ? mul(slot, kPiece)
-                          : add(mul(laneInTile, kPiece), mul(slot, keyBytes));
+      Value inColumn = isPagePerLane()
+                           ? mul(slot, kPiece)
+                           : add(mul(laneInTile, kPiece), mul(slot, keyBytes));
       step.keys.push_back(
           loadPiece(keys, {pageId}, add(mul(number, column), inColumn)));
     } else {
@@ -199,8 +199,8 @@ LogitsKernel::TileOperands LogitsKernel::finishTile(const Step &step,
         clearBeyondRow(step.keys[tile * pieces + piece], piece));
   const int64_t words = shape.getScaleWords(), each = mma.scalesPerLane;
   for (int64_t i = 0; i < words; ++i)
-    result.codes.push_back(packCodes(
-        ArrayRef(step.codes).slice((tile * words + i) * each, each)));
+    result.codes.push_back(
+        packCodes(ArrayRef(step.codes).slice((tile * words + i) * each, each)));
   return result;
 }
 
@@ -208,11 +208,10 @@ LogitsKernel::TileOperands LogitsKernel::finishTile(const Step &step,
 Value LogitsKernel::chooseScale(const Step &step) {
   Value result;
   for (auto [tile, scale] : llvm::enumerate(step.scales))
-    result = tile == 0
-                 ? scale
-                 : b.create<arith::SelectOp>(
-                       less(group, index(static_cast<int64_t>(tile))), result,
-                       scale);
+    result = tile == 0 ? scale
+                       : b.create<arith::SelectOp>(
+                             less(group, index(static_cast<int64_t>(tile))),
+                             result, scale);
   return result;
 }
 
@@ -393,9 +392,9 @@ void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
 /// this step is multiplied, into the registers that it leaves: keys take those
 /// of one step, and none of them is copied. So do page ids, which go to
 /// `pages`, and scales.
-LogitsKernel::Step
-LogitsKernel::scoreInPlace(const Step &step, Value token, const Place *next,
-                           SmallVectorImpl<Value> *pages) {
+LogitsKernel::Step LogitsKernel::scoreInPlace(const Step &step, Value token,
+                                              const Place *next,
+                                              SmallVectorImpl<Value> *pages) {
   Step nextStep;
   Value scale = chooseScale(step);
   // Chosen here, and not where it is used.
@@ -413,8 +412,8 @@ LogitsKernel::scoreInPlace(const Step &step, Value token, const Place *next,
       if (tile == 0)
         loadScales(*next, nextStep);
       if (tile < pagesPerStep)
-        pages->push_back(loadPage(
-            add(next->token, index(config.getWaves() * lanes)), tile));
+        pages->push_back(
+            loadPage(add(next->token, index(config.getWaves() * lanes)), tile));
     }
     for (int64_t i = 0; i < numQueries; ++i) {
       Value sum = zeroPair();
@@ -471,8 +470,8 @@ void LogitsKernel::scoreStep(const StepOperands &step, Value token) {
   for (int64_t h = 0; h < headTiles; ++h) {
     HeadTile heads = getHeadTile(query, index(h));
     for (int64_t tile = 0; tile < groups; ++tile)
-      sums[tile] =
-          addHeads(heads.weights, multiplyTile(heads, step.tiles[tile]), sums[tile]);
+      sums[tile] = addHeads(heads.weights,
+                            multiplyTile(heads, step.tiles[tile]), sums[tile]);
   }
   storeRow(query, token, sums, step.scale);
 }

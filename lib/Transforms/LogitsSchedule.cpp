@@ -146,10 +146,9 @@ void LogitsKernel::emitRaggedSchedule() {
     Value added = select(less(index(0), numBefore),
                          toIndex(readLane(inWave, lastBefore)), index(0));
     Value all = toIndex(readLane(inWave, index(lanes - 1)));
-    b.create<scf::YieldOp>(
-        ValueRange{add(before, all), add(firstSequence, numBefore),
-                   add(chunksBefore, added),
-                   add(lastSequence, countBefore(last))});
+    b.create<scf::YieldOp>(ValueRange{
+        add(before, all), add(firstSequence, numBefore),
+        add(chunksBefore, added), add(lastSequence, countBefore(last))});
   }
   Value position = sub(first, findLoop.getResult(2));
   auto hasWork =
@@ -211,8 +210,8 @@ void LogitsKernel::emit() {
   columns = b.create<memref::DimOp>(logits, 1);
   Value tableTokens = mul(b.create<memref::DimOp>(blockTable, 1), page);
   mostColumns = b.create<arith::IndexCastUIOp>(
-      b.getI32Type(),
-      min(min(columns, tableTokens), index(std::numeric_limits<int32_t>::max())));
+      b.getI32Type(), min(min(columns, tableTokens),
+                          index(std::numeric_limits<int32_t>::max())));
   numWorkers = kernel.arg("num_workers");
   if (op.getLayout() == Layout::tiled) {
     SmallVector<ReassociationIndices> pageBytes{{0}, {1, 2}};
