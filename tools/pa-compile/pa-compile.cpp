@@ -186,8 +186,10 @@ static void printReport(ArrayRef<CompiledModule> modules) {
                      << getNumber(registers, "sgprs") << " SGPRs, "
                      << getNumber(kernel, "lds_bytes") << " bytes LDS, "
                      << getNumber(spills, "vgprs") + getNumber(spills, "sgprs")
-                     << " spills, " << getNumber(kernel, "waves_per_simd")
-                     << " waves per SIMD; address forms:";
+                     << " spills";
+        if (int64_t waves = getNumber(kernel, "waves_per_simd"))
+          llvm::outs() << ", " << waves << " waves per SIMD";
+        llvm::outs() << "; address forms:";
         if (const auto *accesses = kernel.getArray("accesses"))
           for (const llvm::json::Value &access : *accesses) {
             const llvm::json::Object &o = *access.getAsObject();
