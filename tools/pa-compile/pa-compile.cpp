@@ -233,23 +233,22 @@ int main(int argc, char **argv) {
   if (!module)
     return 1;
 
-  std::vector<CompiledModule> modules;
-  for (const std::string &chip : chips) {
-    LoweringOptions lowering;
+  std::vector<LoweringOptions> lowerings(chips.size());
+  for (auto [lowering, chip] : llvm::zip(lowerings, chips)) {
     if (failed(lowering.parseFromString(options, llvm::errs())))
       return 1;
     lowering.chip = chip;
     lowering.keepText = !emit.empty();
-    FailureOr<CompiledModule> compiled = compileModule(*module, lowering);
-    if (failed(compiled))
-      return 1;
-    modules.push_back(std::move(*compiled));
   }
+  FailureOr<std::vector<CompiledModule>> modules =
+      compileModules(*module, lowerings);
+  if (failed(modules))
+    return 1;
   StringRef stem =
       inputPath == "-" ? "stdin" : llvm::sys::path::stem(inputPath);
-  if (failed(writeAll(modules, stem)))
+  if (failed(writeAll(*modules, stem)))
     return 1;
   if (report)
-    printReport(modules);
+    printReport(*modules);
   return 0;
 }
