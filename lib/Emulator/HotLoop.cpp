@@ -203,8 +203,8 @@ static std::vector<Block> findBlocks(ArrayRef<Line> Lines) {
   return Blocks;
 }
 
-/// For each block those that are on every way to it. Of a block that no way
-/// leads to, all.
+/// For each block those that are on every way to it; none of a block that no
+/// way leads to, as padding.
 static std::vector<BitVector> findDominators(ArrayRef<Block> Blocks) {
   std::vector<BitVector> Dominators(Blocks.size(),
                                     BitVector(Blocks.size(), true));
@@ -223,6 +223,17 @@ static std::vector<BitVector> findDominators(ArrayRef<Block> Blocks) {
         Dominators[Successor] = std::move(Both);
       }
   }
+  BitVector IsReached(Blocks.size());
+  for (SmallVector<size_t> Work{0}; !Work.empty();) {
+    const size_t I = Work.pop_back_val();
+    if (IsReached.test(I))
+      continue;
+    IsReached.set(I);
+    Work.append(Blocks[I].Successors.begin(), Blocks[I].Successors.end());
+  }
+  for (size_t I = 0; I != Blocks.size(); ++I)
+    if (!IsReached.test(I))
+      Dominators[I].reset();
   return Dominators;
 }
 
@@ -244,7 +255,7 @@ static std::vector<Loop> findLoops(ArrayRef<Block> Blocks) {
     L.Blocks.set(Header);
     while (!Work.empty()) {
       const size_t I = Work.pop_back_val();
-      if (L.Blocks.test(I))
+      if (L.Blocks.test(I) || Dominators[I].none())
         continue;
       L.Blocks.set(I);
       Work.append(Predecessors[I].begin(), Predecessors[I].end());
