@@ -115,15 +115,18 @@ private:
 /// nothing does; scales of this step and of the next; what addresses take.
 Model::Registers Model::getRegisters() {
   // Conversions have values of their own on the way.
-  const int64_t rest = shape.isConverted ? 88 : 32;
+  const int64_t rest = shape.isConverted ? 64 : 32;
   const int64_t rowBlocks = t.getRowBlocks(), columns = t.getColumnBlocks();
   const int64_t sums = rowBlocks * columns * kRows * kRows / shape.lanes;
-  // Those of converted operands are needed twice, as they are and as bf16.
-  auto getWords = [&](const GemmOperand &operand) {
+  // Converted operands are there as they are and as bf16, the rows also on the
+  // way, as f32.
+  auto getWords = [&](const GemmOperand &operand, int64_t times) {
     const int64_t words = operand.runs * operand.getRunWords();
-    return shape.isConverted ? words + shape.chunk / shape.groups / 2 : words;
+    return shape.isConverted ? words + times * shape.chunk / shape.groups / 2
+                             : words;
   };
-  const int64_t rowWords = getWords(shape.a), weightWords = getWords(shape.b);
+  const int64_t rowWords = getWords(shape.a, 2),
+                weightWords = getWords(shape.b, 1);
   const int64_t atOnce =
       (ownsWeights ? columns : std::min(columns, shape.blocksPerTile)) +
       shape.blocksPerTile;

@@ -39,6 +39,12 @@ struct CompiledModule {
 FailureOr<CompiledModule> compileModule(ModuleOp module,
                                         const LoweringOptions &options);
 
+/// The same for several sets of options, one for each chip, on the threads of
+/// the context. The result does not depend on their number, nor does the order
+/// of the diagnostics.
+FailureOr<std::vector<CompiledModule>>
+compileModules(ModuleOp module, ArrayRef<LoweringOptions> options);
+
 /// Writes a line to `os` for each of the best `count` configurations of every
 /// `pa.grouped_gemm` of `module` on the chip in `options`: what `pa-configure`
 /// chooses from. Nothing is compiled. A module without such an op is an error.
