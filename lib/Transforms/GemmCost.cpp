@@ -64,7 +64,9 @@ static constexpr Tiling kTilings[] = {
     {128, 256, 1, 1, 4, 1, 2}, {128, 256, 1, 2, 2, 1, 2},
     {256, 128, 1, 2, 2, 1, 2}, {192, 256, 1, 2, 2, 1, 2},
     {256, 192, 1, 2, 2, 1, 2}, {128, 256, 1, 2, 4, 1, 2},
-    {192, 256, 1, 4, 4, 1, 2}, {256, 256, 1, 4, 4, 1, 2}};
+    {192, 256, 1, 4, 4, 1, 2}, {256, 256, 1, 4, 4, 1, 2},
+    {128, 256, 2, 1, 4, 1, 2}, {192, 256, 2, 2, 2, 1, 2},
+    {256, 192, 2, 2, 2, 1, 2}};
 
 namespace {
 /// Rates that no table has, because they are the model's and not the chip's.
@@ -132,7 +134,7 @@ Model::Registers Model::getRegisters() {
       shape.blocksPerTile;
   const int64_t operands =
       isDirect ? 2 * t.chunks * (rowBlocks * rowWords + columns * weightWords)
-               : rowBlocks * rowWords + atOnce * weightWords;
+               : t.chunks * (rowBlocks * rowWords + atOnce * weightWords);
   const bool hasScales =
       isE8M0(op.getAScale()) || isE8M0(op.getBScale()) || shape.segment != 0;
   // Without scales in the instruction, those of all rows of weights.
