@@ -7,12 +7,13 @@ knows an operator.
 from __future__ import annotations
 
 import ast
+import math
 import re
 import struct
 from dataclasses import dataclass
-from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, FrozenSet, List, Mapping, Optional, Sequence, Tuple
 
-from .arrays import Array
+from .arrays import Array, contiguous_strides
 from .errors import ArgumentError
 
 _FUNCTIONS = {"min": min, "max": max, "ceildiv": lambda a, b: -(-a // b)}
@@ -205,17 +206,6 @@ class KernelPlan:
         )
 
 
-def contiguous_array(name: str, address: int, shape: Sequence[int], itemsize: int) -> Array:
-    """A workspace at an address."""
-    strides, step = [], itemsize
-    for extent in reversed(shape):
-        strides.append(step)
-        step *= extent
-    return Array(
-        name, address, tuple(shape), tuple(reversed(strides)), "bytes", itemsize, False, True, None
-    )
-
-
 def plan_kernels(kernels: Sequence[Mapping[str, Any]]) -> List[KernelPlan]:
     """The kernels of one op, in the order of their launches."""
     plans = [KernelPlan(entry) for entry in kernels]
@@ -225,6 +215,28 @@ def plan_kernels(kernels: Sequence[Mapping[str, Any]]) -> List[KernelPlan]:
             "module", "must have one op to be launched as a whole", ", ".join(ops)
         )
     return plans
+
+
+def bind_all(
+    plans: Sequence[KernelPlan],
+    arrays: Mapping[str, Array],
+    scalars: Mapping[str, int],
+    allocate: Callable[[str, int], int],
+) -> List[Launch]:
+    """The launches of one op. ``allocate(name, bytes)`` gives the address of a workspace."""
+    available = dict(arrays)
+    launches = []
+    for plan in plans:
+        names = plan.names(arrays, {n: v for n, v in scalars.items() if n in plan.scalars})
+        for name, (shape, itemsize) in plan.workspaces(names).items():
+            if name not in available:
+                address = allocate(name, itemsize * math.prod(shape))
+                available[name] = Array(
+                    name, address, shape, contiguous_strides(shape, itemsize), "bytes", itemsize,
+                    False, True, None,
+                )
+        launches.append(plan.bind(available, names))
+    return launches
 
 
 def check_operands(plans: Sequence[KernelPlan], arrays: Mapping[str, Array]) -> None:
@@ -244,3 +256,15 @@ def check_operands(plans: Sequence[KernelPlan], arrays: Mapping[str, Array]) -> 
         for name in plan.stored:
             if name in arrays and not arrays[name].writable:
                 raise ArgumentError(arrays[name].name, "must be writable", "a read-only array")
+
+
+def check_overlaps(plans: Sequence[KernelPlan], arrays: Mapping[str, Array]) -> None:
+    """No array that is written shares memory with another one: workgroups run in any
+    order, so that nobody could say what is read."""
+    stored = {name for plan in plans for name in plan.stored}
+    for name in stored & arrays.keys():
+        for other, array in arrays.items():
+            if other != name and arrays[name].overlaps(array):
+                raise ArgumentError(
+                    arrays[name].name, "must not share memory with another array", array.name
+                )

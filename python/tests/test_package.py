@@ -180,6 +180,42 @@ def test_grouped_gemm_forms(chip):
         assert not got[~touched].any()
 
 
+@on_all_chips
+@pytest.mark.parametrize("layout, k", [("n32k4", 384), ("n32k8", 256)])
+def test_grouped_gemm_shuffled_scales(chip, layout, k):
+    """Scales of both operands in the layout; those of `a` with more rows than it has."""
+    rng = np.random.default_rng(0)
+    a, b, offsets, scales = gemm_arguments(rng, k=k)
+    padded = np.full((64, k // 32), 255, np.uint8)
+    padded[:20] = scales["a_scale"]
+    shuffled = {name: np.ascontiguousarray(formats.shuffle_scales(codes, layout))
+                for name, codes in (("a_scale", padded), ("b_scale", scales["b_scale"]))}
+    result = pagedattn.grouped_gemm(a, b, offsets, **shuffled, scale_layout=layout,
+                                    a_scale_layout=layout, out_dtype="f32", chip=chip)
+    plain = reference.grouped_gemm(
+        a, b, 20, "a8w8", a_scales=scales["a_scale"], a_scale="e8m0_1x32",
+        b_scales=scales["b_scale"], b_scale="e8m0_1x32", offsets=offsets)[0]
+    same = reference.grouped_gemm(
+        a, b, 20, "a8w8", a_scales=shuffled["a_scale"], a_scale="e8m0_1x32",
+        b_scales=shuffled["b_scale"], b_scale="e8m0_1x32", offsets=offsets,
+        scale_layout=layout, a_scale_layout=layout)[0]
+    np.testing.assert_array_equal(same, plain)
+    assert result.reports == []
+    np.testing.assert_allclose(result.out, plain, rtol=0, atol=1e-5 * np.abs(plain).max())
+
+
+def test_one_kernel_serves_all_rows_of_shuffled_scales():
+    rng = np.random.default_rng(0)
+    keys = set()
+    for rows in (17, 20, 31):
+        a, b, offsets, scales = gemm_arguments(rng, rows=rows, k=128)
+        codes = np.zeros((32, 4), np.uint8)
+        result = pagedattn.grouped_gemm(a, b, offsets, a_scale=codes, b_scale=scales["b_scale"],
+                                        a_scale_layout="n32k4", chip="gfx950")
+        keys.add(result.compiled.key)
+    assert len(keys) == 1
+
+
 def test_grouped_gemm_fnuz():
     """Plain bytes are of the flavour that `formats` names; a typed array has to be."""
     rng = np.random.default_rng(0)
@@ -375,6 +411,15 @@ OFFSETS = np.zeros(3, np.int32)
     ((A[:, :48], B[..., :48], OFFSETS), dict(a_scale=SA, b_scale=SB),
      "a_scale: K must be a multiple of 32 for e8m0_1x32, found 48"),
     ((A, B, OFFSETS[:2]), dict(a_scale=SA, b_scale=SB), r"offsets: must have shape \[E \+ 1\]"),
+    ((A, B, OFFSETS), dict(a_scale=SA, b_scale=SB, a_scale_layout="n32k4"),
+     r"a_scale: must have shape of blocks of 1x32, found \(4, 2\), allowed \(32, 2\)"),
+    ((np.zeros((33, 64), np.uint8), B, OFFSETS),
+     dict(a_scale=np.zeros((32, 2), np.uint8), b_scale=SB, a_scale_layout="n32k4"),
+     r"a_scale: must have shape of blocks of 1x32, found \(32, 2\), allowed \(64, 2\)"),
+    ((A, B, OFFSETS), dict(a_scale=SA, b_scale=SB, a_scale_layout="k4n32"),
+     "a_scale_layout: must be a known one, found 'k4n32', allowed linear, n32k4, n32k8"),
+    ((A, B, OFFSETS), dict(a_scale=SA, b_scale=SB, out=B.reshape(-1)[:4 * 64].view(np.uint16)
+                           .reshape(4, 32)), "out: must not share memory with another array, found b"),
     ((A, B, OFFSETS), dict(formats="a8w6"), "formats: must be a known one, found 'a8w6'"),
     ((A, B, OFFSETS), dict(scales="e8m0_1x16"), "scales: must be a known one"),
     ((A, B, OFFSETS), dict(out_dtype="mxfp8"), "out_scale: must be given for out_dtype='mxfp8'"),
@@ -388,6 +433,21 @@ OFFSETS = np.zeros(3, np.int32)
 def test_wrong_gemm_arguments(args, kwargs, message):
     with pytest.raises(ArgumentError, match=message):
         pagedattn.grouped_gemm(*args, **kwargs, chip="gfx950")
+
+
+def test_outputs_share_no_memory():
+    """Bytes count, not ranges: rows of two arrays may alternate."""
+    values = np.random.default_rng(0).standard_normal((3, 64), dtype=np.float32)
+    rows = np.zeros((3, 40), np.int32)
+    both = rows[:, :16], rows[:, 16:32].view(np.float32)
+    pagedattn.topk(values, None, 16, out=both, return_values=True, chip="gfx950")
+    np.testing.assert_array_equal(both[0], reference.topk(values, 16)[0])
+    np.testing.assert_array_equal(both[1], reference.topk(values, 16)[1])
+    for out, other in (((rows[:, :16], rows[:, 15:31].view(np.float32)), r"out(\[1\])?"),
+                       ((values.view(np.int32)[:, 40:56], both[1]), "values")):
+        with pytest.raises(ArgumentError, match=r"out(\[1\])?: must not share memory with another "
+                                                f"array, found {other}"):
+            pagedattn.topk(values, None, 16, out=out, return_values=True, chip="gfx950")
 
 
 def test_compile_errors_have_diagnostics():
