@@ -4,13 +4,14 @@ set -Eeuo pipefail
 
 project_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Debian packages for building, and for the tests on top of it.
+# Debian packages for building, and for the tests on top of it. doxygen makes the
+# reference of the C++ API.
 build_packages=(
   clang-22 cmake liblld-22-dev libmlir-22-dev lld-22 llvm-22-dev mlir-22-tools
   ninja-build pybind11-dev python3 python3-dev python3-numpy
 )
 test_packages=(
-  libgtest-dev llvm-22-tools python3-pip python3-pytest python3-pytest-xdist
+  doxygen libgtest-dev llvm-22-tools python3-pip python3-pytest python3-pytest-xdist
   python3-setuptools python3-venv python3-wheel
 )
 
