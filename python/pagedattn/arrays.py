@@ -144,6 +144,8 @@ def contiguous_strides(shape: Tuple[int, ...], itemsize: int) -> Tuple[int, ...]
 
 
 def _from_numpy(name: str, array: NDArray) -> Array:
+    if isinstance(array, np.ma.MaskedArray):
+        raise ArgumentError(name, "must have no mask", "a masked array")
     if not array.dtype.isnative:
         raise ArgumentError(name, "must have the byte order of the machine", array.dtype)
     kind = _DTYPES.get(array.dtype.name, array.dtype.name)

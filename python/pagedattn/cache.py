@@ -39,6 +39,16 @@ _strict: contextvars.ContextVar[bool] = contextvars.ContextVar("pagedattn_strict
 _warned: set = set()
 
 
+def _forget_locks() -> None:
+    """A thread that held one of them does not exist in a forked process."""
+    global _guard
+    _guard = threading.Lock()
+    _locks.clear()
+
+
+os.register_at_fork(after_in_child=_forget_locks)
+
+
 def folder() -> Optional[pathlib.Path]:
     """The folder of the disk cache, None if it is switched off."""
     name = os.environ.get("PAGEDATTN_CACHE_DIR")

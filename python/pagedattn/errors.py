@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Dict, List, Sequence
 
 
@@ -24,6 +25,14 @@ class ArgumentError(PagedAttnError, ValueError):
         self.found, self.allowed = str(found), str(allowed)
         text = f"{argument}: {rule}, found {self.found}"
         super().__init__(text + (f", allowed {self.allowed}" if self.allowed else ""))
+
+
+def expect_integer(name: str, value: Any, least: int, most: int) -> int:
+    """`value`, if it is an integer from `least` to `most`."""
+    is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
+    if not is_integer or not least <= operator.index(value) <= most:
+        raise ArgumentError(name, "must be an integer in range", repr(value), f"{least} to {most}")
+    return operator.index(value)
 
 
 class CompileError(PagedAttnError):

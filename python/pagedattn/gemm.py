@@ -156,7 +156,7 @@ def grouped_gemm(
     arrays = {
         name: as_array(argument, value)
         for name, (argument, value) in given.items()
-        if value is not None
+        if value is not None or name in ("a", "b")
     }
     if offsets is None:
         for name in ("b", "bias"):
@@ -245,6 +245,10 @@ def _activation(activation: Union[str, Activation]) -> str:
     if isinstance(activation, str):
         expect_choice("activation", activation, ("silu", "swiglu", "situv2"))
         activation = Activation(activation)
+    if not isinstance(activation, Activation):
+        raise ArgumentError(
+            "activation", "must be a word or an Activation", type(activation).__name__
+        )
     fields = [activation.kind]
     for name in ("limit", "beta", "linear_beta"):
         value = getattr(activation, name)

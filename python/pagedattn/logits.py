@@ -94,7 +94,11 @@ def paged_logits(
         "context_lens": context_lens,
         "row_ends": row_ends,
     }
-    arrays = {name: as_array(name, value) for name, value in given.items() if value is not None}
+    arrays = {
+        name: as_array(name, value)
+        for name, value in given.items()
+        if value is not None or name not in ("query_scales", "row_ends")
+    }
     arrays["logits"] = as_array("out", out)
     parameters = {"layout": layout, "fill": fill}
     return Call(build, arrays, parameters, out, chip, device, tuning, _check_contents)
@@ -215,7 +219,7 @@ def _check_contents(arrays: Dict[str, Array]) -> None:
             f"block_table[{b}, {j}]",
             f"must be a page, since sequence {b} has {lens[b]} tokens",
             ids[wrong[0]],
-            f"0 to {pages - 1}",
+            f"0 to {pages - 1}" if pages else "none, since keys has no pages",
         )
     if arrays["key_scales"].dtype != "f32":
         return

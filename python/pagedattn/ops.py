@@ -26,16 +26,17 @@ from .errors import ArgumentError, CompileError
 
 Dim = Optional[int]
 
-PIPELINE_OPTIONS = (
-    "num_cus",
-    "max_offset_bytes",
-    "require_address_form",
-    "force_address_form",
-    "address_remarks",
-    "abi",
-    "opt_level",
-)
-"""Options of the compiler, whatever the op."""
+PIPELINE_OPTIONS = {
+    "num_cus": r"-?\d+",
+    "max_offset_bytes": r"-?\d+",
+    "require_address_form": r"\w+",
+    "force_address_form": r"\w+",
+    "address_remarks": "true|false",
+    "abi": r"-?\d+",
+    "opt_level": r"-?\d+",
+}
+"""Options of the compiler, whatever the op, and what their values look like."""
+_KINDS = {r"-?\d+": "an integer", r"\w+": "a word", "true|false": "a boolean"}
 
 
 @dataclass(frozen=True)
@@ -208,10 +209,10 @@ def option_text(options: Mapping[str, Any]) -> str:
     """Options of the compiler as its command line has them."""
     texts = []
     for name, value in sorted(options.items()):
-        expect_choice("option", name, PIPELINE_OPTIONS)
+        expect_choice("option", name, tuple(PIPELINE_OPTIONS))
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        if not re.fullmatch(r"[\w-]+", text):
-            raise ArgumentError(name, "must be a number or a word", repr(value))
+        if not re.fullmatch(PIPELINE_OPTIONS[name], text):
+            raise ArgumentError(name, f"must be {_KINDS[PIPELINE_OPTIONS[name]]}", repr(value))
         texts.append(f"{name.replace('_', '-')}={text}")
     return " ".join(texts)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, FrozenSet, List, Mapping, Optional, Sequence, Tuple
 
 from .arrays import Array, contiguous_strides
-from .errors import ArgumentError
+from .errors import ArgumentError, expect_integer
 
 _FUNCTIONS = {"min": min, "max": max, "ceildiv": lambda a, b: -(-a // b)}
 _NODES = (
@@ -169,10 +169,10 @@ class KernelPlan:
         """Values of the named sizes and scalars."""
         names = {n: arrays[operand].shape[dim] for n, (operand, dim) in self._sizes.items()}
         for name, formula in self._scalars.items():
-            value = int(scalars[name]) if name in scalars else formula(names)
-            if value < 1:
-                raise ArgumentError(name, "must be positive", value)
-            names[name] = value
+            if name in scalars:
+                names[name] = expect_integer(name, scalars[name], 1, 2**31 - 1)
+            else:
+                names[name] = formula(names)
         return names
 
     def workspaces(self, names: Mapping[str, int]) -> Dict[str, Tuple[Tuple[int, ...], int]]:

@@ -53,7 +53,9 @@ def choose_device(arrays: Mapping[str, Array], device: Optional[str]) -> str:
             "host memory",
             f"device memory, where {', '.join(sorted(on_device))} are",
         )
-    chosen = device or settings().device or ("hip" if on_device else "emulator")
+    chosen = settings().device if device is None else device
+    if chosen is None:
+        chosen = "hip" if on_device else "emulator"
     ops.expect_choice("device", chosen, DEVICES)
     if chosen == "emulator" and on_device:
         raise ArgumentError(

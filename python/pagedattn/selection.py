@@ -7,7 +7,7 @@ from typing import Any, Dict, Optional
 import numpy as np
 
 from .arrays import Array, as_array
-from .errors import ArgumentError
+from .errors import ArgumentError, expect_integer
 from .ops import (
     Call,
     Op,
@@ -85,8 +85,7 @@ def topk(
 
 def _outputs(values: Array, k: Any, out: Any, return_values: bool) -> Any:
     """What the caller gave, or new arrays."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= _MAX_K:
-        raise ArgumentError("k", "must be an integer in range", repr(k), f"1 to {_MAX_K}")
+    expect_integer("k", k, 1, _MAX_K)
     if out is not None:
         is_pair = isinstance(out, (tuple, list)) and len(out) == 2
         if return_values and not is_pair:

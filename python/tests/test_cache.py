@@ -3,8 +3,10 @@ are damaged, and the mode without compiling."""
 
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -137,6 +139,34 @@ def test_processes_share_the_folder(folder):
     strict = subprocess.run([sys.executable, "-c", PROGRAM], text=True, capture_output=True,
                             env={**environment, "PAGEDATTN_NO_COMPILE": "1"})
     assert strict.returncode == 0, strict.stderr
+
+
+def test_a_forked_process_compiles(folder):
+    """Also what another thread of the parent was compiling when it was forked."""
+    key, started, go_on = "0" * 64, threading.Event(), threading.Event()
+
+    def slowly():
+        started.set()
+        go_on.wait(30)
+        return {}
+
+    thread = threading.Thread(target=cache.get, args=(key, "slow", slowly, dict))
+    thread.start()
+    started.wait()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            signal.alarm(20)
+            assert cache.get(key, "fast", lambda: {"a": b"b"}, dict) == {"a": b"b"}
+            out = pagedattn.topk(VALUES, ENDS, 9, chip="gfx950").out
+            status = 0 if out.shape == (VALUES.shape[0], 9) else 2
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    go_on.set()
+    thread.join()
+    assert status == 0
 
 
 def test_default_folder(monkeypatch):

@@ -357,8 +357,23 @@ WRONG_LOGITS = [
     (dict(device="cpu"), "device: must be a known one, found 'cpu', allowed emulator, hip"),
     (dict(chunks=64), "tuning: pa.paged_logits must have such a parameter, found chunks, allowed "
                       "mma, chunk, waves"),
-    (dict(opt_level="3 -v"), "opt_level: must be a number or a word"),
-    (dict(num_workers=0), "num_workers: must be positive, found 0"),
+    (dict(device=0), "device: must be a known one, found 0"),
+    (dict(opt_level="3 -v"), "opt_level: must be an integer, found '3 -v'"),
+    (dict(num_cus=2.5), "num_cus: must be an integer, found 2.5"),
+    (dict(address_remarks="x"), "address_remarks: must be a boolean, found 'x'"),
+    (dict(num_workers=0), "num_workers: must be an integer in range, found 0, allowed 1 to 2147483647"),
+    (dict(num_workers="many"), "num_workers: must be an integer in range, found 'many'"),
+    (dict(num_workers=2.5), "num_workers: must be an integer in range, found 2.5"),
+    (dict(q=None), "q: must be an array, found NoneType"),
+    (dict(out=None), "out: must be an array, found NoneType"),
+    (dict(weights=np.ma.masked_array(np.zeros((6, 16), np.float32), mask=True)),
+     "weights: must have no mask, found a masked array"),
+    (dict(keys=np.zeros((0, 16, 64), np.uint8), key_scales=np.zeros((0, 16), np.float32)),
+     r"block_table\[0, 0\]: .*, allowed none, since keys has no pages"),
+    (dict(context_lens=np.zeros(6, np.int32)[::-2]), "context_lens: strides must be multiples of the "
+                                                     "element's 4 bytes and not negative"),
+    (dict(out=np.lib.stride_tricks.as_strided(np.zeros(300, np.float32), (6, 300), (0, 4))),
+     "out: rows of 300 elements must not overlap, found a stride of 0"),
     (dict(q=np.zeros((3, 2, 16, 128), np.uint8)[..., ::2]), "q: innermost stride must be 1, found 2"),
     (dict(out=np.zeros((6, 10), np.float32)[:, ::-1]), "out: strides must be multiples"),
     (dict(out=np.broadcast_to(np.float32(0), (6, 300))), "out: must be writable"),
@@ -429,6 +444,12 @@ OFFSETS = np.zeros(3, np.int32)
      "tuning: pa.grouped_gemm must have such a parameter, found tile_q, allowed mma, tile_m"),
     ((A, B, OFFSETS), dict(activation="relu", a_scale=SA, b_scale=SB),
      "activation: must be a known one, found 'relu'"),
+    ((A, B, OFFSETS), dict(activation=7, a_scale=SA, b_scale=SB),
+     "activation: must be a word or an Activation, found int"),
+    ((None, B, OFFSETS), dict(a_scale=SA, b_scale=SB, out=np.zeros((4, 32), np.uint16)),
+     "a: must be an array, found NoneType"),
+    ((A, None, OFFSETS), dict(a_scale=SA, b_scale=SB, out=np.zeros((4, 32), np.uint16)),
+     "b: must be an array, found NoneType"),
 ])
 def test_wrong_gemm_arguments(args, kwargs, message):
     with pytest.raises(ArgumentError, match=message):
@@ -502,8 +523,22 @@ def test_settings_and_tuning_change_no_bit():
         kernels.add(result.compiled.key)
         np.testing.assert_array_equal(case.out, want)
     assert len(kernels) == 4
-    with pytest.raises(ArgumentError, match="speed: must be a setting"):
-        with pagedattn.using(speed=1):
+
+
+@pytest.mark.parametrize("settings, message", [
+    (dict(speed=1), "speed: must be a setting, found speed, allowed chip, device"),
+    (dict(chip="gfx1"), "chip: must be a known chip, found 'gfx1'"),
+    (dict(device="cpu"), "device: must be a known one, found 'cpu', allowed emulator, hip"),
+    (dict(seed="a"), "seed: must be an integer in range, found 'a', allowed 0 to 18446744073709551615"),
+    (dict(seed=2**64), "seed: must be an integer in range"),
+    (dict(threads=-1), "threads: must be an integer in range, found -1, allowed 0 to 4096"),
+    (dict(budget=1.5), "budget: must be an integer in range, found 1.5"),
+    (dict(stream="x"), "stream: must be an integer in range, found 'x'"),
+    (dict(options=5), "options: must be a dictionary, found 5"),
+])
+def test_wrong_settings(settings, message):
+    with pytest.raises(ArgumentError, match=message):
+        with pagedattn.using(**settings):
             pass
 
 
