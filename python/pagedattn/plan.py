@@ -47,6 +47,18 @@ class Formula:
         return int(eval(self._code, {"__builtins__": {}}, {**_FUNCTIONS, **names}))
 
 
+# What holds elements of each type; any type of the size where it is not listed.
+_HOLDERS = {
+    "f32": ("f32",),
+    "f16": ("f16", "u16"),
+    "bf16": ("bf16", "u16"),
+    "i32": ("i32", "u32"),
+    "i8": ("i8", "u8", "e8m0", "fp4x2"),
+    "f8E8M0FNU": ("e8m0", "u8", "i8"),
+    "f8E4M3FN": ("e4m3fn", "u8", "i8"),
+    "f8E4M3FNUZ": ("e4m3fnuz", "u8", "i8"),
+}
+
 _MEMREF = re.compile(r"memref<((?:[?\d]+x)*)(\w+)(?:, strided<\[([^\]]*)\])?")
 
 
@@ -93,6 +105,7 @@ class MemRef:
         fits = (
             array.rank == len(self.shape)
             and array.itemsize == self.element_bytes
+            and array.dtype in _HOLDERS.get(self.element, (array.dtype,))
             and all(w in (None, n) for w, n in zip(self.shape, array.shape))
             and all(
                 w in (None, s) or n <= 1 for w, s, n in zip(self.strides, strides, array.shape)
@@ -102,7 +115,7 @@ class MemRef:
             raise ArgumentError(
                 array.name,
                 f"must be a {self.text}",
-                f"shape {array.shape}, strides {strides} of {array.itemsize} bytes",
+                f"shape {array.shape}, strides {strides} of {array.dtype}",
             )
 
 

@@ -77,6 +77,7 @@ def launch_all(
 ) -> Result:
     """Launches the kernels of a module one after another."""
     plans = compiled.plans
+    check_overlaps(plans, arrays)
     if scalars:
         known = sorted({name for plan in plans for name in plan.scalars})
         for name in scalars:
@@ -129,7 +130,6 @@ def run_op(call: ops.Call) -> Result:
         if len(_modules) >= _MOST_MODULES:
             _modules.clear()
         _modules[key] = compiled
-    check_overlaps(compiled.plans, call.arrays)
     if where == "emulator" and call.check_contents:
         call.check_contents(call.arrays)
     return launch_all(compiled, call.arrays, call.scalars, where, call.out)

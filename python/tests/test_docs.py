@@ -2,7 +2,7 @@
 
 A page is README.md, a file of docs/, or the text at the head of an example. Of a page,
 
-* a fenced block `mlir NAME` is written to the file NAME;
+* a fenced block `mlir NAME` or `json NAME` is written to the file NAME;
 * the blocks `sh` run one after another in one shell, in a tree like a checkout whose
   `build/release` is the build that is tested; each line has to be a success;
 * a block `text` after one is what it prints, but for what depends on register allocation or
@@ -42,6 +42,11 @@ NOT_RUN = {
     "ninja -C build/release": "has made the build that is tested",
     "ninja -C build/release check-pa": "is what runs this test",
     "ninja -C build/release pa-docs": "has run before; reference-docs.test, reference-cpp.test",
+    "cmake --install build/release --prefix prefix": "consumer.test",
+    'cmake -S test/Consumer -B consumer -G Ninja -DCMAKE_CXX_COMPILER=clang++-22 '
+    '"-DCMAKE_PREFIX_PATH=$PWD/prefix;/usr/lib/llvm-22"': "consumer.test",
+    "cmake --build consumer": "consumer.test",
+    "consumer/consumer test/Tools/Inputs/topk.mlir gfx950": "consumer.test",
     "python3 -m venv --system-site-packages .venv": "test_installing, which is long",
     ".venv/bin/pip install --no-build-isolation --no-index .": "test_installing, which is long",
     "bench/run --compare a.co b.co": "has placeholders; test_bench.py",
@@ -115,7 +120,7 @@ def run_shell(blocks, tree):
     """Runs the blocks in one shell. Gives what is shown, and what each block has printed."""
     script, shown = [], []
     for kind, name, text in blocks:
-        if kind == "mlir" and name:
+        if name:
             (tree / name).write_text(text)
         elif kind == "sh":
             lines = re.split(r"(?<!\\)\n", text)

@@ -581,6 +581,13 @@ def test_module_of_text(tmp_path):
     np.testing.assert_array_equal(indices, reference.topk(values, 8)[0])
     with pytest.raises(ArgumentError, match="values: must be a memref<3x64xf32>, found shape"):
         compiled.launch({"values": values[:, :63], "indices": indices})
+    with pytest.raises(ArgumentError, match=r"values: must be a memref<3x64xf32>, found shape \(3, 64\), "
+                                            r"strides \(64, 1\) of i32"):
+        compiled.launch({"values": values.view(np.int32), "indices": indices})
+    with pytest.raises(ArgumentError, match="indices: must not share memory with another array, found "
+                                            "values"):
+        compiled.launch({"values": values, "indices": values.view(np.int32).reshape(-1)[:24]
+                         .reshape(3, 8)})
     with pytest.raises(ArgumentError, match="operands: must name all of the kernel"):
         compiled.launch({"values": values})
     with pytest.raises(ArgumentError, match="operands: must be of the kernel, found bias"):

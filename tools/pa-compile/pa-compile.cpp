@@ -208,8 +208,11 @@ int main(int argc, char **argv) {
   std::vector<CompiledModule> modules;
   for (const std::string &chip : chips) {
     LoweringOptions lowering;
-    if (failed(lowering.parseFromString(options, llvm::errs())))
+    if (std::string message = parseOptions(options, lowering);
+        !message.empty()) {
+      llvm::errs() << "error: " << message << "\n";
       return 1;
+    }
     lowering.chip = chip;
     lowering.keepText = !emit.empty();
     FailureOr<CompiledModule> compiled = compileModule(*module, lowering);

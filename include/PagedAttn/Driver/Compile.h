@@ -38,6 +38,10 @@ struct CompiledModule {
   std::string mlir;
 };
 
+/// Reads "num-cus=80 opt-level=2" into `options`. Gives what is wrong with it,
+/// with the names of all options, or nothing.
+std::string parseOptions(StringRef text, LoweringOptions &options);
+
 /// Compiles a copy of `module` for the chip in `options`. Says what is wrong as
 /// diagnostics of the context. A module without an op to compile is an error.
 FailureOr<CompiledModule> compileModule(ModuleOp module,

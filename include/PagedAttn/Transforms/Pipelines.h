@@ -53,6 +53,9 @@ struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
       *this, "keep-text",
       llvm::cl::desc("keep LLVM IR and assembly in the properties of objects"),
       llvm::cl::init(false)};
+
+  /// The names of all of them in one line for a diagnostic.
+  std::string getKnownNames() const;
 };
 
 /// Ops of the dialect, on tensors or memrefs, to kernels in `gpu.module`s with
