@@ -41,6 +41,7 @@ NOT_RUN = {
     "cmake --preset release": "has made the build that is tested; reconfigure.test",
     "ninja -C build/release": "has made the build that is tested",
     "ninja -C build/release check-pa": "is what runs this test",
+    "ninja -C build/release check-pa-unit": "runs beside this test",
     "ninja -C build/release pa-docs": "has run before; reference-docs.test, reference-cpp.test",
     "cmake --install build/release --prefix prefix": "consumer.test",
     'cmake -S test/Consumer -B consumer -G Ninja -DCMAKE_CXX_COMPILER=clang++-22 '
