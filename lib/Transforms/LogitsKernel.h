@@ -65,11 +65,23 @@ private:
     }
   };
 
-  /// What the arithmetic takes of one step.
-  struct Operands {
-    SmallVector<Value> keys;  // groups * pieces of vector<4xi32>
-    SmallVector<Value> codes; // mxfp4: groups * fragments of i32, E8M0
-    Value scale;              // fp8: f32, of the lane's token
+  /// Where a step is.
+  struct Place {
+    Value token;
+    SmallVector<Value> pageIds; // of the step, or of each tile
+    SmallVector<Value> slots;   // of each tile's first token, or the lane's own
+  };
+
+  /// What the arithmetic takes of one tile.
+  struct TileOperands {
+    SmallVector<Value> keys;  // pieces of vector<4xi32>
+    SmallVector<Value> codes; // mxfp4: fragments of i32, E8M0
+  };
+
+  /// The same of a step, with the scale of the lane's token.
+  struct StepOperands {
+    SmallVector<TileOperands> tiles;
+    Value scale; // fp8: f32
   };
 
   /// A tile of 16 tokens spans several pages, so that lanes differ in theirs.
@@ -94,17 +106,29 @@ private:
 
   // Loads.
   SmallVector<Value> loadPages(Value token);
+  Value loadPage(Value token, int64_t tile);
   Step loadStep(Value token, ValueRange pages, Value buffer);
-  SmallVector<Value> loadScales(ArrayRef<Value> pageIds, ArrayRef<Value> slots,
-                                Value token);
+  Place locateStep(Value token, ValueRange pages);
+  Value getOwnSlot(const Place &place, int64_t tile) {
+    return isPagePerLane() ? place.slots[tile]
+                           : add(place.slots[tile], laneInTile);
+  }
+  void loadTile(const Place &place, int64_t tile, Step &step);
+  void loadScales(const Place &place, Step &step);
   Value pieceNumber(int64_t piece);
   Value loadPiece(Value memref, ArrayRef<Value> leading, Value offset);
   Value clearBeyondRow(Value words, int64_t piece);
   SmallVector<Value> loadCodes(Value memref, ArrayRef<Value> leading,
                                int64_t fragment);
   Value packCodes(ArrayRef<Value> codes);
-  Operands finishStep(const Step &step);
+  TileOperands finishTile(const Step &step, int64_t tile);
+  Value chooseScale(const Step &step);
   HeadTile loadHeadTile(Value query, Value headTile);
+  HeadTile readHeadTile(Value query, Value headTile);
+  HeadTile getHeadTile(Value query, Value headTile) {
+    return queryLds ? readHeadTile(query, headTile)
+                    : loadHeadTile(query, headTile);
+  }
   Value loadWeights(Value query, Value headTile);
   void stageQueries();
 
@@ -116,15 +140,22 @@ private:
   SmallVector<Value> readKeys(Value buffer);
 
   // Arithmetic.
-  void scoreStep(const Operands &step, Value token);
-  void scoreTile(const HeadTile &heads, const Operands &step,
-                 SmallVectorImpl<Value> &sums);
+  StepOperands finishStep(const Step &step);
+  void scoreStep(const StepOperands &step, Value token);
+  Step scoreInPlace(const Step &step, Value token, const Place *next,
+                    SmallVectorImpl<Value> *pages);
+  void holdLoads();
+  Value multiplyTile(const HeadTile &heads, const TileOperands &tile);
+  Value addHeads(Value headWeights, Value products, Value sum);
   void storeRow(Value query, Value token, ValueRange sums, Value scale);
   SmallVector<Value> fragments(ArrayRef<Value> lanePieces);
   void keepLoop(scf::ForOp loop);
 
   VectorType wordsType() { return VectorType::get({4}, b.getI32Type()); }
-  Type pairType() { return VectorType::get({2}, b.getF32Type()); }
+  Value zeroPair() {
+    auto type = VectorType::get({2}, b.getF32Type());
+    return b.create<arith::ConstantOp>(type, b.getZeroAttr(type));
+  }
 
   PagedLogitsOp op;
   LogitsConfigAttr config;
@@ -137,9 +168,12 @@ private:
       rowEnds, logits;
   Value numWorkers;
   Value laneInTile, group, worker, sequence;
-  /// Length of the context as given, columns of the logits and those that any
-  /// row can have, the first column that no row has.
-  Value context, columns, capacity, end;
+  /// Columns of the logits, and of those that a page has, at most 2^31 - 1, as
+  /// i32.
+  Value columns, mostColumns;
+  /// Length of the context as given, as i32, but not below 0; the columns that
+  /// any of its rows can have; the first column that no row has.
+  Value context, capacity, end;
   /// Columns of this workgroup: [start, limit).
   Value start, limit;
   Value numChunks, lastPage;
