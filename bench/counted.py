@@ -31,9 +31,13 @@ def _logits(pa, chip: str, heads: int, page: int, layout: str, queries: int, con
         layout=layout, chip=chip, device="emulator", **tuning)
     stats, tokens = result.stats, sum(contexts)
     by_class = stats["by_class"]
+    stores = sum(n for name, n in stats["by_mnemonic"].items()
+                 if name.startswith(("buffer_store", "global_store")))
+    lanes = 32 if chip == "gfx1250" else 64
     return {"instructions_per_logit": stats["instructions"] / tokens / queries,
             "vector_per_logit": by_class["vector-alu"] / tokens / queries,
-            "bytes_per_token": stats["bytes_loaded"]["global"] / tokens}
+            "bytes_per_token": stats["bytes_loaded"]["global"] / tokens,
+            "idle_store_lanes": 1 - stats["bytes_stored"]["global"] / (4 * lanes * stores)}
 
 
 def logits(pa, chip, heads, page, layout, queries) -> dict:

@@ -47,6 +47,16 @@ def test_logits_beat_the_peers(measured):
     assert compared > 30
 
 
+def test_logits_have_no_wide_addresses_and_full_stores(measured):
+    """Pages of 16 tokens and more have scalar addresses; every lane stores."""
+    pages = {"page 64", "page 256", "page 16"}
+    rows = [r for r in measured["static"] if any(f"{p} tiled" in r["kernel"] for p in pages)]
+    assert len(rows) == 15
+    assert all(r["wide_multiplies"] == 0 for r in rows)
+    logits = [r["counted"] for r in measured["counted"] if "logits" in r["kernel"]]
+    assert logits and all(r["idle_store_lanes"] < 0.001 for r in logits)
+
+
 def test_a_regression_fails_with_both_numbers(tmp_path):
     """The same kernel against thresholds that it misses by a third."""
     thresholds = json.loads((BENCH / "thresholds.json").read_text())
