@@ -21,13 +21,12 @@ import os
 import pathlib
 import tempfile
 import threading
-import warnings
 import zipfile
 import zlib
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from ._native import build_id
-from .errors import CacheWarning, MissingKernelsError
+from .errors import CacheWarning, MissingKernelsError, warn
 
 Files = Dict[str, bytes]
 
@@ -89,7 +88,7 @@ def clear_memory() -> None:
 def _warn(place: pathlib.Path, error: OSError) -> None:
     if (str(place), str(error)) not in _warned:
         _warned.add((str(place), str(error)))
-        warnings.warn(f"cannot use the cache in {place}: {error}", CacheWarning, stacklevel=4)
+        warn(f"cannot use the cache in {place}: {error}", CacheWarning)
 
 
 def load(key: str) -> Optional[Files]:

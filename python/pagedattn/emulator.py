@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import sys
 import time
-import warnings
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._native import native
 from .arrays import Array
 from .context import settings
-from .errors import EmulatorError, EmulatorWarning
+from .errors import EmulatorError, EmulatorWarning, warn
 from .plan import KernelPlan, bind_all
 
 if TYPE_CHECKING:
@@ -116,9 +115,7 @@ def run(
             raise EmulatorError(answer["message"], answer["status"], reports, stats)
     if reports:
         kinds = ", ".join(sorted({f"{r['kind']} in {r.get('kernel', '?')}" for r in reports}))
-        warnings.warn(
-            f"the emulator has {len(reports)} reports: {kinds}", EmulatorWarning, stacklevel=5
-        )
+        warn(f"the emulator has {len(reports)} reports: {kinds}", EmulatorWarning)
     return stats, reports
 
 

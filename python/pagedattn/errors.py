@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import operator
+import os
+import pathlib
+import sys
+import warnings
 from typing import Any, Dict, List, Sequence
 
 
@@ -83,3 +87,12 @@ class EmulatorWarning(UserWarning):
 
 class CacheWarning(UserWarning):
     """The disk cache cannot be used."""
+
+
+def warn(text: str, category: type) -> None:
+    """Warns of the line that called into this package."""
+    package, level = str(pathlib.Path(__file__).parent) + os.sep, 1
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)

@@ -77,9 +77,13 @@ def test_damaged_file_is_replaced(folder, compiled, damage):
 def test_folder_that_cannot_be_used(folder, compiled, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("PAGEDATTN_CACHE_DIR", str(tmp_path / "file" / "cache"))
-    with pytest.warns(pagedattn.CacheWarning, match="cannot use the cache in"):
+    with pytest.warns(pagedattn.CacheWarning, match="cannot use the cache in") as warned:
         pagedattn.compile(op(), "gfx950")
-    assert len(compiled) == 1
+    assert len(compiled) == 1 and warned[0].filename == __file__
+    monkeypatch.setenv("PAGEDATTN_CACHE_DIR", str(tmp_path / "file" / "other"))
+    with pytest.warns(pagedattn.CacheWarning) as warned:
+        pagedattn.topk(VALUES, ENDS, 5, chip="gfx950")
+    assert warned[0].filename == __file__
 
 
 def test_disk_cache_switched_off(folder, compiled, monkeypatch):
