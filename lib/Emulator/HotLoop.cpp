@@ -61,35 +61,44 @@ static std::optional<std::array<int64_t, 3>> matrixShape(StringRef Name) {
   return std::nullopt;
 }
 
-/// The rates of gfx942 and gfx950: a SIMD does 512 multiply-adds of 8 or 16
-/// bits in a cycle, f8f6f4 twice as many and with fp4 on both sides four times.
-/// The small 16-bit shapes take no less than 16 cycles.
-static int64_t matrixCycles(StringRef Text, int64_t Products) {
-  if (Text.contains("f8f6f4")) {
-    const bool IsFp4 = Text.contains("cbsz:4") && Text.contains("blgp:4");
-    return Products / (IsFp4 ? 2048 : 1024);
-  }
-  return Products <= 16 * 16 * 16 ? 16 : std::max<int64_t>(8, Products / 512);
+/// The rates of gfx942 and gfx950. A SIMD does 512 multiply-adds of 8 or 16
+/// bits in a cycle, 256 of 16 bits by the small shapes that gfx942 has, 1024 by
+/// f8f6f4 and 2048 where both sides are fp4.
+static int64_t matrixCycles(StringRef Text, std::array<int64_t, 3> Shape) {
+  const auto [M, N, K] = Shape;
+  int64_t Rate = 512;
+  if (Text.contains("f8f6f4"))
+    Rate = Text.contains("cbsz:4") && Text.contains("blgp:4") ? 2048 : 1024;
+  else if (Text.split(' ').first.contains("f16") && M * K <= 256)
+    Rate = 256;
+  return std::max<int64_t>(8, M * N * K / Rate);
 }
 
-static CodeCost costOf(const Line &L, bool HasCycles) {
+static bool waitsForAllLoads(StringRef Name, StringRef Text) {
+  uint64_t Counters;
+  if (Text.split(' ').second.getAsInteger(0, Counters))
+    return Text.contains("vmcnt(0)");
+  // The counter of loads stands above the one of LDS.
+  return (Name == "s_wait_loadcnt" && Counters == 0) ||
+         (Name == "s_wait_loadcnt_dscnt" && Counters >> 8 == 0);
+}
+
+CodeCost pagedattn::emu::instructionCost(StringRef Text, bool HasCycles) {
   CodeCost C;
-  StringRef Name = L.mnemonic();
+  StringRef Name = Text.split(' ').first;
   if (Name.contains("mfma") || Name.contains("wmma")) {
     C.Matrix = 1;
     if (auto Shape = matrixShape(Name)) {
       const int64_t Products = (*Shape)[0] * (*Shape)[1] * (*Shape)[2];
       C.MatrixFlops = 2 * Products;
       if (HasCycles)
-        C.MatrixCycles = matrixCycles(L.Text, Products);
+        C.MatrixCycles = matrixCycles(Text, *Shape);
     }
   } else if (startsWithAny(Name, {"s_wait", "s_barrier", "s_nop", "s_delay",
                                   "s_sleep", "s_set_vgpr_msb", "s_setprio",
                                   "s_clause", "v_nop"})) {
     C.Sync = 1;
-    C.FullWaits =
-        StringRef(L.Text).contains("vmcnt(0)") ||
-        (Name == "s_wait_loadcnt" && StringRef(L.Text).ends_with(" 0"));
+    C.FullWaits = waitsForAllLoads(Name, Text);
   } else if (Name.starts_with("v_")) {
     C.Vector = 1;
     if (HasCycles)
@@ -163,7 +172,7 @@ static std::optional<HotLoop> findHotLoop(ArrayRef<Line> Lines,
   auto Cost = [&](size_t First, size_t End) {
     CodeCost C;
     for (const Line &L : Lines.slice(First, End - First))
-      C += costOf(L, HasCycles);
+      C += instructionCost(L.Text, HasCycles);
     return C;
   };
   const Span *Best = nullptr;

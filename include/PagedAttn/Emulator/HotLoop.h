@@ -46,6 +46,10 @@ struct CodeCost {
   CodeCost &operator+=(const CodeCost &Other);
 };
 
+/// The cost of one instruction, given as the disassembler prints it, with
+/// cycles if they are those of a wave of 64.
+CodeCost instructionCost(llvm::StringRef Text, bool HasCycles);
+
 /// One iteration of the hot loop of a kernel.
 struct HotLoop {
   CodeCost Cost; ///< of the iteration
