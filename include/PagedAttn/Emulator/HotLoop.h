@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The hot loop of a kernel is its innermost loop with the most matrix
-// instructions, or where there are none the one with the most instructions. It
-// is found in the code object, so that it is what runs, whoever compiled it.
+// instructions, of those with as many the one inside of the most loops. Where
+// there are none, it is the one with the most instructions. It is found in the
+// code object, so that it is what runs, whoever compiled it.
 //
 //===----------------------------------------------------------------------===//
 
