@@ -22,6 +22,9 @@ void Stats::merge(const Stats &Other) {
     BytesLoaded[S] += Other.BytesLoaded[S];
     BytesStored[S] += Other.BytesStored[S];
   }
+  if (Other.LdsConflictCycles)
+    LdsConflictCycles =
+        LdsConflictCycles.value_or(0) + *Other.LdsConflictCycles;
   Workgroups += Other.Workgroups;
   Waves += Other.Waves;
   Seconds += Other.Seconds;

@@ -114,7 +114,7 @@ json::Object pagedattn::emu::statsToJson(const Stats &Counters) {
     Loaded[Name] = int64_t(Counters.BytesLoaded[S]);
     Stored[Name] = int64_t(Counters.BytesStored[S]);
   }
-  return json::Object{
+  json::Object Result{
       {"instructions", int64_t(Counters.Instructions)},
       {"matrix_ops", int64_t(Counters.MatrixOps)},
       {"workgroups", int64_t(Counters.Workgroups)},
@@ -125,4 +125,7 @@ json::Object pagedattn::emu::statsToJson(const Stats &Counters) {
       {"by_class", countsToJson(Counters.ByClass)},
       {"by_mnemonic", countsToJson(Counters.ByMnemonic)},
   };
+  if (Counters.LdsConflictCycles)
+    Result["lds_conflict_cycles"] = int64_t(*Counters.LdsConflictCycles);
+  return Result;
 }

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -107,9 +108,12 @@ struct Stats {
   uint64_t MatrixOps = 0;                     ///< matrix instructions
   std::array<uint64_t, NumMemorySpaces> BytesLoaded = {}; ///< by space
   std::array<uint64_t, NumMemorySpaces> BytesStored = {}; ///< by space
-  uint64_t Workgroups = 0;                                ///< that ran
-  uint64_t Waves = 0;                                     ///< of all workgroups
-  double Seconds = 0; ///< of the host's clock
+  /// Cycles that reads and writes of LDS take beyond those without a bank
+  /// conflict; nothing unless LaunchOptions::CountBankConflicts.
+  std::optional<uint64_t> LdsConflictCycles;
+  uint64_t Workgroups = 0; ///< that ran
+  uint64_t Waves = 0;      ///< of all workgroups
+  double Seconds = 0;      ///< of the host's clock
 
   /// Adds what `Other` has counted.
   void merge(const Stats &Other);
@@ -136,6 +140,8 @@ struct LaunchOptions {
   bool CheckUninitialized = true;
   /// Report LDS races.
   bool CheckRaces = true;
+  /// Count the cycles of bank conflicts in LDS.
+  bool CountBankConflicts = false;
   /// Where to count the workgroups that have ended, for a progress display.
   std::atomic<uint64_t> *Finished = nullptr;
   /// Once true, the launch ends soon, with Status::Cancelled.
