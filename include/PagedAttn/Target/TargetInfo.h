@@ -55,11 +55,14 @@ public:
   bool hasTensorDma;
   /// Swaps registers between halves of a wave without LDS.
   bool hasPermlaneSwap;
-  /// Peak clock, and gigabytes (10^9) a second of HBM.
-  int64_t clockMhz, hbmGbPerSecond;
-  /// Bytes that a compute unit gets in a cycle from LDS, and from the cache
-  /// behind its own.
-  int64_t ldsBytesPerCycle, cacheBytesPerCycle;
+  /// Peak clock in MHz.
+  int64_t clockMhz;
+  /// Gigabytes (10^9) a second of HBM.
+  int64_t hbmGbPerSecond;
+  /// Bytes that a compute unit gets from LDS in a cycle.
+  int64_t ldsBytesPerCycle;
+  /// Bytes that a compute unit gets in a cycle from the cache behind its own.
+  int64_t cacheBytesPerCycle;
 
   /// Bytes of HBM in a cycle of the clock, for the whole chip.
   double getHbmBytesPerCycle() const {
