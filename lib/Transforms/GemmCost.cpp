@@ -97,7 +97,7 @@ private:
         target.maxVgprs, target.vgprsPerLane /
                              llvm::divideCeil(t.getWaves(), target.simdsPerCu));
   }
-  double getVectorInstructions() const;
+  int64_t getVectorInstructions() const;
 
   GroupedGemmOp op;
   const GemmShape &shape;
@@ -152,20 +152,19 @@ Model::Registers Model::getRegisters() {
 
 /// Vector instructions of a wave for a chunk: sums that are scaled, two at a
 /// time, and operands that are converted.
-double Model::getVectorInstructions() const {
+int64_t Model::getVectorInstructions() const {
   const int64_t rowBlocks = t.getRowBlocks(), columns = t.getColumnBlocks();
-  double count = 0;
+  int64_t count = 0;
   if (shape.segment != 0) {
     const int64_t segments = std::max<int64_t>(1, shape.chunk / shape.segment);
-    count += static_cast<double>(segments * rowBlocks *
-                                 (columns / shape.blocksPerTile) *
-                                 (shape.accPerLane / 2 + 1));
+    count += segments * rowBlocks * (columns / shape.blocksPerTile) *
+             (shape.accPerLane / 2 + 1);
   }
   // Instructions for an element, counted in the code for gfx942.
   constexpr int64_t kPerElement = 6;
   if (shape.isConverted)
-    count += static_cast<double>((rowBlocks + columns) * kRows * shape.chunk /
-                                 shape.lanes * kPerElement);
+    count +=
+        (rowBlocks + columns) * kRows * shape.chunk / shape.lanes * kPerElement;
   return count;
 }
 
@@ -186,11 +185,11 @@ GemmCandidate Model::evaluate() {
   const int64_t chunks =
       std::max<int64_t>(1, llvm::divideCeil(shape.k, shape.chunk));
   // One chunk of one tile, in cycles of a compute unit.
-  const double matrix = number(t.tileM / kRows * (t.tileN / mma.m) *
-                               shape.fragments * mma.cycles) /
-                        simds;
-  const double vector =
-      waves / simds * getVectorInstructions() * number(target.waveSize) / 16;
+  const int64_t instructions =
+      t.tileM / kRows * (t.tileN / mma.m) * shape.fragments;
+  const double matrix = number(instructions * mma.cycles) / simds;
+  const double vector = waves / simds * number(getVectorInstructions()) *
+                        number(target.waveSize) / 16;
   const double rowBytes = number(shape.chunk * shape.a.bits) / 8;
   const double weightBytes = number(shape.chunk * shape.b.bits) / 8;
   const double cache =

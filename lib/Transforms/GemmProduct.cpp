@@ -351,25 +351,36 @@ GemmKernel::Sums GemmKernel::emitProduct() {
 GemmKernel::Sums GemmKernel::addWaves(Sums sums) {
   const int64_t tileWaves = config.getWavesM() * config.getWavesN();
   const int64_t numSums = static_cast<int64_t>(sums.size());
+  // 16 bytes of each lane after another, against bank conflicts.
+  constexpr int64_t kPart = 4;
+  const int64_t parts = shape.accPerLane / kPart;
   Value lds = addLds(
-      {config.getWavesK() - 1, tileWaves * numSums, lanes, shape.accPerLane},
+      {config.getWavesK() - 1, tileWaves * numSums * parts, lanes, kPart},
       b.getF32Type());
-  Value first = mul(rem(wave, tileWaves), numSums);
+  Value first = mul(rem(wave, tileWaves), numSums * parts);
   // The sums of the tile before may still be read.
   b.create<gpu::BarrierOp>();
   ifTrue(less(index(0), waveK), [&] {
     for (auto [i, sum] : llvm::enumerate(sums))
-      b.create<vector::StoreOp>(
-          sum, lds,
-          ValueRange{sub(waveK, index(1)), add(first, i), lane, index(0)});
+      for (int64_t part = 0; part < parts; ++part)
+        b.create<vector::StoreOp>(
+            slice(sum, part * kPart, kPart), lds,
+            ValueRange{sub(waveK, index(1)),
+                       add(first, static_cast<int64_t>(i) * parts + part), lane,
+                       index(0)});
   });
   b.create<gpu::BarrierOp>();
+  auto partType = VectorType::get({kPart}, b.getF32Type());
   for (int64_t other = 0; other < config.getWavesK() - 1; ++other)
     for (auto [i, sum] : llvm::enumerate(sums)) {
-      Value part = b.create<vector::LoadOp>(
-          cast<VectorType>(sum.getType()), lds,
-          ValueRange{index(other), add(first, i), lane, index(0)});
-      sum = b.create<arith::AddFOp>(sum, part);
+      SmallVector<Value> loaded;
+      for (int64_t part = 0; part < parts; ++part)
+        loaded.push_back(b.create<vector::LoadOp>(
+            partType, lds,
+            ValueRange{index(other),
+                       add(first, static_cast<int64_t>(i) * parts + part), lane,
+                       index(0)}));
+      sum = b.create<arith::AddFOp>(sum, concat(loaded));
     }
   return sums;
 }
