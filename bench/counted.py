@@ -38,6 +38,7 @@ def _logits(pa, chip: str, heads: int, page: int, layout: str, queries: int, con
     return {"instructions_per_logit": stats["instructions"] / tokens / queries,
             "vector_per_logit": by_class["vector-alu"] / tokens / queries,
             "bytes_per_token": stats["bytes_loaded"]["global"] / tokens,
+            "lds_conflicts_per_logit": stats["lds_bank_conflicts"] / tokens / queries,
             "idle_store_lanes": 1 - stats["bytes_stored"]["global"] / (4 * lanes * stores)}
 
 
@@ -67,6 +68,8 @@ def topk(pa, chip, k, wave_size, columns=131072) -> dict:
                         device="emulator", splits=1).stats
         found[f"{data}_instructions_per_element"] = round(
             stats["instructions"] * wave_size / columns, 3)
+        found[f"{data}_lds_conflicts_per_element"] = round(
+            stats["lds_bank_conflicts"] / columns, 4)
         found[f"{data}_reads_per_element"] = round(
             stats["bytes_loaded"]["global"] / 4 / columns, 3)
     return found
@@ -101,4 +104,5 @@ def gemm(pa, chip, formats, scales, is_large, k=1024, experts=2) -> dict:
     return {"instructions_per_output": round(stats["instructions"] / outputs, 4),
             "bytes_per_output": round(stats["bytes_loaded"]["global"] / outputs, 3),
             "lds_bytes_per_output": round((stats["bytes_loaded"]["lds"] +
-                                           stats["bytes_stored"]["lds"]) / outputs, 3)}
+                                           stats["bytes_stored"]["lds"]) / outputs, 3),
+            "lds_conflicts_per_output": round(stats["lds_bank_conflicts"] / outputs, 4)}

@@ -22,9 +22,7 @@ void Stats::merge(const Stats &Other) {
     BytesLoaded[S] += Other.BytesLoaded[S];
     BytesStored[S] += Other.BytesStored[S];
   }
-  if (Other.LdsConflictCycles)
-    LdsConflictCycles =
-        LdsConflictCycles.value_or(0) + *Other.LdsConflictCycles;
+  LdsConflicts += Other.LdsConflicts;
   Workgroups += Other.Workgroups;
   Waves += Other.Waves;
   Seconds += Other.Seconds;

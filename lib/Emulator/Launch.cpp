@@ -206,9 +206,7 @@ public:
       S.BytesLoaded[I] += Context.Loaded[I];
       S.BytesStored[I] += Context.Stored[I];
     }
-    if (L.Options->CountBankConflicts)
-      S.LdsConflictCycles =
-          S.LdsConflictCycles.value_or(0) + Context.LdsConflictCycles;
+    S.LdsConflicts += Context.LdsConflicts;
     const uint64_t Examples = std::max(1u, L.Options->ReportExamples);
     for (const auto &[Key, Count] : Context.Seen)
       if (Count > Examples)

@@ -1,8 +1,8 @@
 //===- Lds.cpp - LDS loads, stores and cross-lane moves -------------------===//
 
+#include "BankConflicts.h"
 #include "Memory.h"
 #include "Ops.h"
-#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -26,44 +26,18 @@ bool ldsAddresses(Wave &W, const Instruction &I, uint32_t Extra,
   return true;
 }
 
-/// Counts the cycles that an access of Bytes at Extra from each lane's address
-/// takes beyond those without a conflict. 32 banks have 4 bytes each; a cycle
-/// serves as many lanes, in their order, as have 128 bytes together. Lanes that
-/// want one dword get it at once, lanes that want several of one bank in turn.
 void countConflicts(Wave &W, const Instruction &I, uint32_t Extra,
                     unsigned Bytes) {
-  constexpr unsigned Banks = 32;
-  const unsigned AtOnce = Banks * 4 / std::max(Bytes, 4u);
-  const uint64_t Exec = W.exec();
-  for (unsigned First = 0; First < W.Lanes; First += AtOnce) {
-    SmallVector<uint32_t, 4> Wanted[Banks];
-    size_t Longest = 1;
-    for (unsigned L = First; L != std::min(First + AtOnce, W.Lanes); ++L) {
-      if (!(Exec >> L & 1))
-        continue;
-      const uint32_t Begin = laneValue(W, I.Src[0], L) + Extra;
-      const uint32_t Dwords = (Begin % 4 + Bytes + 3) / 4;
-      for (uint32_t D = 0; D != Dwords; ++D) {
-        const uint32_t Dword = Begin / 4 + D;
-        auto &Bank = Wanted[Dword % Banks];
-        if (!is_contained(Bank, Dword))
-          Bank.push_back(Dword);
-        Longest = std::max(Longest, Bank.size());
-      }
-    }
-    W.Thread->LdsConflictCycles += Longest - 1;
-  }
-}
-
-bool countsConflicts(const Wave &W) {
-  return LLVM_UNLIKELY(W.Group->Options->CountBankConflicts);
+  LaneBuffer A;
+  if (ldsAddresses(W, I, Extra, A))
+    W.Thread->LdsConflicts += bankConflicts(ArrayRef(A.D, W.Lanes), W.exec(),
+                                            Bytes, W.Chip->LdsBanks);
 }
 
 template <Piece P>
 void load(Wave &W, const Instruction &I) {
   W.issue(Counter::Lgkm);
-  if (countsConflicts(W))
-    countConflicts(W, I, uint16_t(I.Mod.Offset), bytesOf(P));
+  countConflicts(W, I, uint16_t(I.Mod.Offset), bytesOf(P));
   if constexpr (bytesOf(P) >= 4) {
     LaneBuffer A;
     if (LLVM_LIKELY(
@@ -82,8 +56,7 @@ void load(Wave &W, const Instruction &I) {
 template <Piece P>
 void store(Wave &W, const Instruction &I) {
   W.issue(Counter::Lgkm);
-  if (countsConflicts(W))
-    countConflicts(W, I, uint16_t(I.Mod.Offset), bytesOf(P));
+  countConflicts(W, I, uint16_t(I.Mod.Offset), bytesOf(P));
   if constexpr (bytesOf(P) >= 4) {
     LaneBuffer A;
     if (LLVM_LIKELY(ldsAddresses(W, I, uint16_t(I.Mod.Offset), A) &&
@@ -105,10 +78,8 @@ void load2(Wave &W, const Instruction &I) {
   constexpr unsigned Bytes = Wide ? 8 : 4;
   constexpr unsigned Scale = Bytes * (Stride64 ? 64 : 1);
   W.issue(Counter::Lgkm);
-  if (countsConflicts(W)) {
-    countConflicts(W, I, I.Mod.Offset0 * Scale, Bytes);
-    countConflicts(W, I, I.Mod.Offset1 * Scale, Bytes);
-  }
+  countConflicts(W, I, I.Mod.Offset0 * Scale, Bytes);
+  countConflicts(W, I, I.Mod.Offset1 * Scale, Bytes);
   // Both halves must be fine before either is done. The destination may be the
   // address register.
   LaneBuffer A, B;
@@ -141,10 +112,8 @@ void store2(Wave &W, const Instruction &I) {
   constexpr unsigned Scale = Bytes * (Stride64 ? 64 : 1);
   constexpr Piece P = Wide ? Piece::B64 : Piece::B32;
   W.issue(Counter::Lgkm);
-  if (countsConflicts(W)) {
-    countConflicts(W, I, I.Mod.Offset0 * Scale, Bytes);
-    countConflicts(W, I, I.Mod.Offset1 * Scale, Bytes);
-  }
+  countConflicts(W, I, I.Mod.Offset0 * Scale, Bytes);
+  countConflicts(W, I, I.Mod.Offset1 * Scale, Bytes);
   LaneBuffer A, B;
   if (ldsAddresses(W, I, I.Mod.Offset0 * Scale, A) &&
       ldsAddresses(W, I, I.Mod.Offset1 * Scale, B) && I.Src[1].isVgpr() &&

@@ -114,7 +114,7 @@ json::Object pagedattn::emu::statsToJson(const Stats &Counters) {
     Loaded[Name] = int64_t(Counters.BytesLoaded[S]);
     Stored[Name] = int64_t(Counters.BytesStored[S]);
   }
-  json::Object Result{
+  return json::Object{
       {"instructions", int64_t(Counters.Instructions)},
       {"matrix_ops", int64_t(Counters.MatrixOps)},
       {"workgroups", int64_t(Counters.Workgroups)},
@@ -122,10 +122,8 @@ json::Object pagedattn::emu::statsToJson(const Stats &Counters) {
       {"seconds", Counters.Seconds},
       {"bytes_loaded", std::move(Loaded)},
       {"bytes_stored", std::move(Stored)},
+      {"lds_bank_conflicts", int64_t(Counters.LdsConflicts)},
       {"by_class", countsToJson(Counters.ByClass)},
       {"by_mnemonic", countsToJson(Counters.ByMnemonic)},
   };
-  if (Counters.LdsConflictCycles)
-    Result["lds_conflict_cycles"] = int64_t(*Counters.LdsConflictCycles);
-  return Result;
 }

@@ -59,5 +59,5 @@ def test_tiles_of_many_rows(chip, number, is_whole):
     rows = tiles[0] + 37
     result = check_alone(Case("tiles", fmt=fmt, k=k, n=n, rows=rows + 5,
                               offsets=(0, 5, 5, rows, rows + 3), config=config, **options),
-                         chip, options=("--bank-conflicts",))
-    assert result.stats["lds_conflict_cycles"] == 0
+                         chip)
+    assert result.stats["lds_bank_conflicts"] == 0

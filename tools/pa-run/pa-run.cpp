@@ -57,9 +57,6 @@ struct CommandLine {
       "budget", cl::init(0), cl::cat(Category),
       cl::desc("Wave instructions a workgroup may execute; 0 means the "
                "default")};
-  cl::opt<bool> BankConflicts{
-      "bank-conflicts", cl::cat(Category),
-      cl::desc("Count cycles of bank conflicts in LDS, for --stats")};
   cl::opt<unsigned> Examples{"report-examples", cl::init(4), cl::cat(Category),
                              cl::desc("Examples shown of each report")};
 };
@@ -261,7 +258,6 @@ int runSpec(const CommandLine &Line) {
   Options.Seed = Line.Seed;
   Options.Threads = Line.Threads;
   Options.ReportExamples = Line.Examples;
-  Options.CountBankConflicts = Line.BankConflicts;
   if (Line.Budget)
     Options.InstructionBudget = Line.Budget;
   if (!Line.Trace.empty() && !parseTrace(Line.Trace, Options))

@@ -398,38 +398,6 @@ TEST_P(MemoryTest, LdsTwoAddressesInUnitsOf64) {
   EXPECT_EQ(S.v(5), 0x22u);
 }
 
-TEST_P(MemoryTest, LdsBankConflicts) {
-  auto count = [&](unsigned Stride, std::string Text) {
-    Snippet S(chip(), 1, 32768);
-    S.Options.CountBankConflicts = true;
-    for (unsigned L = 0; L != S.wave().Lanes; ++L)
-      S.v(0, L) = L * Stride;
-    EXPECT_EQ(S.run(Text), Status::Ok);
-    return S.bankConflicts() * 32 / S.wave().Lanes;
-  };
-  // For 32 lanes: those of one dword wait for nobody, of one bank in turn.
-  const std::string Read = pick("ds_read_b32 v4, v0\n", "ds_load_b32 v4, v0\n");
-  EXPECT_EQ(count(0, Read), 0u);
-  EXPECT_EQ(count(4, Read), 0u);
-  EXPECT_EQ(count(8, Read), 1u);
-  EXPECT_EQ(count(128, Read), 31u);
-  EXPECT_EQ(count(132, Read), 0u);
-  // 8 lanes at once.
-  const std::string Wide =
-      pick("ds_read_b128 v[4:7], v0\n", "ds_load_b128 v[4:7], v0\n");
-  EXPECT_EQ(count(16, Wide), 0u);
-  EXPECT_EQ(count(128, Wide), 4 * 7u);
-  EXPECT_EQ(count(144, Wide), 0u);
-  // Both halves count.
-  EXPECT_EQ(count(128, pick("ds_write2_b32 v0, v1, v2 offset1:1\n",
-                            "ds_store_2addr_b32 v0, v1, v2 offset1:1\n")),
-            2 * 31u);
-  Snippet S(chip(), 1, 8192);
-  S.fill(0, 0);
-  EXPECT_EQ(S.run(Read), Status::Ok);
-  EXPECT_EQ(S.bankConflicts(), 0u);
-}
-
 TEST_P(MemoryTest, LdsOutOfRange) {
   Snippet S(chip(), 1, 64);
   S.fill(0, 60);

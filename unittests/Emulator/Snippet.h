@@ -49,8 +49,6 @@ public:
   LaunchOptions Options;
   /// Instructions executed by the last run.
   uint64_t executed() const;
-  /// Cycles of bank conflicts of all runs, where Options ask for them.
-  uint64_t bankConflicts() const { return Thread.LdsConflictCycles; }
 
 private:
   const ChipInfo &Chip;

@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -108,15 +107,14 @@ struct Stats {
   uint64_t MatrixOps = 0;                     ///< matrix instructions
   std::array<uint64_t, NumMemorySpaces> BytesLoaded = {}; ///< by space
   std::array<uint64_t, NumMemorySpaces> BytesStored = {}; ///< by space
-  /// Cycles that reads and writes of LDS take beyond those without a bank
-  /// conflict; nothing unless LaunchOptions::CountBankConflicts.
-  std::optional<uint64_t> LdsConflictCycles;
-  uint64_t Workgroups = 0; ///< that ran
-  uint64_t Waves = 0;      ///< of all workgroups
-  double Seconds = 0;      ///< of the host's clock
+  uint64_t Workgroups = 0;                                ///< that ran
+  uint64_t Waves = 0;                                     ///< of all workgroups
+  double Seconds = 0; ///< of the host's clock
 
   /// Adds what `Other` has counted.
   void merge(const Stats &Other);
+  /// Cycles that loads and stores of LDS wait for lanes in the same bank.
+  uint64_t LdsConflicts = 0;
 };
 
 /// How to run a launch, and what to watch for.
@@ -140,8 +138,6 @@ struct LaunchOptions {
   bool CheckUninitialized = true;
   /// Report LDS races.
   bool CheckRaces = true;
-  /// Count the cycles of bank conflicts in LDS.
-  bool CountBankConflicts = false;
   /// Where to count the workgroups that have ended, for a progress display.
   std::atomic<uint64_t> *Finished = nullptr;
   /// Once true, the launch ends soon, with Status::Cancelled.
