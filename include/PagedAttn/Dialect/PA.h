@@ -31,6 +31,31 @@
 #define GET_ATTRDEF_CLASSES
 #include "PagedAttn/Dialect/PAAttrs.h.inc"
 
+namespace mlir::pa {
+
+/// The operands that scores are made of, which ops have in common, and the
+/// sizes that they give. Absent operands are null. A size that is not static is
+/// ShapedType::kDynamic.
+struct LogitsOperands {
+  Value q, queryScales, keys, keyScales, weights, blockTable, contextLens,
+      rowEnds;
+  Layout layout;
+  KeyFormat format;
+
+  /// N, the query rows of a sequence.
+  int64_t getNumQueries() const;
+  /// H, the heads.
+  int64_t getNumHeads() const;
+  /// D, the elements of a head.
+  int64_t getHeadDim() const;
+  /// P, the tokens of a page.
+  int64_t getPageSize() const;
+  /// Bytes of one key: D for fp8, D / 2 for mxfp4.
+  int64_t getKeyBytes() const;
+};
+
+} // namespace mlir::pa
+
 #define GET_OP_CLASSES
 #include "PagedAttn/Dialect/PALoweringOps.h.inc"
 #define GET_OP_CLASSES
