@@ -122,7 +122,7 @@ LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages,
   Step step;
   if (shape.usesDma)
     issueKeys(token, pages, buffer);
-  const bool isTiled = op.getLayout() == Layout::tiled;
+  const bool isTiled = in.layout == Layout::tiled;
   SmallVector<Value> slots, pageIds;
   for (Value id : pages)
     pageIds.push_back(b.create<arith::IndexCastUIOp>(
@@ -201,6 +201,8 @@ LogitsKernel::Operands LogitsKernel::finishStep(const Step &step) {
 /// A head tile from memory.
 LogitsKernel::HeadTile LogitsKernel::loadHeadTile(Value query, Value headTile) {
   HeadTile result;
+  Value local = query;
+  query = queryOfSequence(query);
   Value head = add(mul(headTile, mma.m), laneInTile);
   for (int64_t piece = 0; piece < pieces; ++piece) {
     Value number = pieceNumber(piece);
@@ -210,7 +212,7 @@ LogitsKernel::HeadTile LogitsKernel::loadHeadTile(Value query, Value headTile) {
   for (int64_t i = 0; i < shape.getScaleWords(); ++i)
     result.codes.push_back(
         packCodes(loadCodes(queryScales, {sequence, query, head}, i)));
-  result.weights = loadWeights(query, headTile);
+  result.weights = loadWeights(local, headTile);
   return result;
 }
 
@@ -220,13 +222,13 @@ Value LogitsKernel::loadWeights(Value query, Value headTile) {
   auto type = VectorType::get({perLane}, b.getF32Type());
   if (weightLds)
     return b.create<vector::LoadOp>(type, weightLds, ValueRange{query, head});
-  Value row = add(mul(sequence, numQueries), query);
+  Value row = add(mul(sequence, numQueries), queryOfSequence(query));
   return b.create<vector::LoadOp>(type, weights, ValueRange{row, head});
 }
 
 void LogitsKernel::stageQueries() {
   if (config.getQuery() == QueryPlace::registers) {
-    for (int64_t i = 0; i < numQueries; ++i)
+    for (int64_t i = 0; i < groupQueries; ++i)
       for (int64_t h = 0; h < headTiles; ++h)
         headTileRegisters.push_back(loadHeadTile(index(i), index(h)));
     return;
@@ -248,7 +250,8 @@ void LogitsKernel::stageQueries() {
   queryLds = addLds({tiles * pieces, lanes, 4}, b.getI32Type());
   if (codeWords > 0)
     codeLds = addLds({tiles * codeWords, lanes}, b.getI32Type());
-  Value newWeightLds = addLds({numQueries, headTiles * mma.m}, b.getF32Type());
+  Value newWeightLds =
+      addLds({groupQueries, headTiles * mma.m}, b.getF32Type());
   auto copy =
       b.create<scf::ForOp>(wave, index(tiles), index(config.getWaves()));
   {
@@ -268,7 +271,7 @@ void LogitsKernel::stageQueries() {
     auto branch = b.create<scf::IfOp>(isWriter, /*withElseRegion=*/false);
     b.setInsertionPointToStart(&branch.getThenRegion().front());
     Value head = add(mul(headTile, mma.m), laneInTile);
-    Value row = add(mul(sequence, numQueries), query);
+    Value row = add(mul(sequence, numQueries), queryOfSequence(query));
     Value weight = b.create<memref::LoadOp>(weights, ValueRange{row, head});
     b.create<memref::StoreOp>(weight, newWeightLds, ValueRange{query, head});
   }
@@ -351,8 +354,7 @@ void LogitsKernel::scoreTile(const HeadTile &heads, const Operands &step,
   }
 }
 
-void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
-                            Value scale) {
+Value LogitsKernel::finishLogit(ValueRange sums, Value scale) {
   SmallVector<Value> totals;
   for (Value pair : sums)
     totals.push_back(
@@ -361,9 +363,15 @@ void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
   Value logit = b.create<GroupSumOp>(b.getF32Type(), totals);
   if (scale)
     logit = b.create<arith::MulFOp>(logit, scale);
+  return logit;
+}
+
+void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
+                            Value scale) {
+  Value logit = finishLogit(sums, scale);
   Value column = add(token, lane), rowEnd = emitRowEnd(query);
   Value storeEnd = min(limit, rowEnd);
-  if (op.getFill() == Fill::neg_inf) {
+  if (fill == Fill::neg_inf) {
     logit =
         b.create<arith::SelectOp>(less(column, rowEnd), logit,
                                   f32(-std::numeric_limits<float>::infinity()));
@@ -381,7 +389,7 @@ void LogitsKernel::scoreStep(const Operands &step, Value token) {
   Value zeroPair = b.create<arith::ConstantOp>(
       pairType(), DenseElementsAttr::get(cast<ShapedType>(pairType()), 0.0f));
   if (config.getQuery() == QueryPlace::registers) {
-    for (int64_t i = 0; i < numQueries; ++i) {
+    for (int64_t i = 0; i < groupQueries; ++i) {
       SmallVector<Value> sums(groups, zeroPair);
       for (int64_t h = 0; h < headTiles; ++h)
         scoreTile(headTileRegisters[i * headTiles + h], step, sums);
@@ -394,8 +402,10 @@ void LogitsKernel::scoreStep(const Operands &step, Value token) {
   // token loop, and without this loop the backend hoists all of them into
   // registers, 473 of them for 128 heads and 4 queries.
   OpBuilder::InsertionGuard guard(b);
-  auto queryLoop =
-      b.create<scf::ForOp>(index(0), b.create<memref::DimOp>(q, 1), index(1));
+  Value queries = b.create<memref::DimOp>(q, 1);
+  if (groupQueries < numQueries)
+    queries = min(queries, index(groupQueries));
+  auto queryLoop = b.create<scf::ForOp>(index(0), queries, index(1));
   keepLoop(queryLoop);
   b.setInsertionPointToStart(queryLoop.getBody());
   Value query = queryLoop.getInductionVar();

@@ -22,21 +22,29 @@
 
 namespace mlir::pa {
 
-/// Builds the kernel of one op with one configuration.
-class LogitsKernel : KernelBody {
+/// Builds the kernel of one op with one configuration. A derived kernel may do
+/// something else with the logits than to store them, for the query rows of a
+/// sequence or a group of them.
+class LogitsKernel : protected KernelBody {
 public:
-  LogitsKernel(KernelBuilder &kernel, PagedLogitsOp op,
-               const TargetInfo &target)
-      : KernelBody(kernel, target), op(op), config(op.getConfigAttr()),
-        mma(getMmaInfo(config.getMma())), shape(op, mma, target),
-        groups(shape.groups), numQueries(shape.numQueries),
-        headTiles(shape.headTiles), page(op.getPageSize()),
-        keyBytes(shape.rowBytes), pieces(shape.pieces),
-        pagesPerStep(page % lanes == 0 ? 1 : groups) {}
+  LogitsKernel(KernelBuilder &kernel, const LogitsOperands &in,
+               LogitsConfigAttr config, Fill fill, const TargetInfo &target)
+      : LogitsKernel(kernel, in, config, fill, target, in.getNumQueries()) {}
+  virtual ~LogitsKernel() = default;
 
   void emit();
 
-private:
+protected:
+  LogitsKernel(KernelBuilder &kernel, const LogitsOperands &in,
+               LogitsConfigAttr config, Fill fill, const TargetInfo &target,
+               int64_t groupQueries)
+      : KernelBody(kernel, target), in(in), config(config), fill(fill),
+        mma(getMmaInfo(config.getMma())), shape(in, mma, target, groupQueries),
+        groups(shape.groups), numQueries(in.getNumQueries()),
+        groupQueries(groupQueries), headTiles(shape.headTiles),
+        page(in.getPageSize()), keyBytes(shape.rowBytes), pieces(shape.pieces),
+        pagesPerStep(page % lanes == 0 ? 1 : groups) {}
+
   /// What is loaded of one step, as it is carried from one iteration to the
   /// next.
   struct Step {
@@ -82,6 +90,8 @@ private:
   };
 
   // What the kernel knows of its sequence.
+  void bindOperands();
+  Value queryOfSequence(Value query);
   void emitSequence(Value newSequence);
   void emitRange(Value first, Value count);
   std::pair<Value, Value> emitShare(Value total, Value parts, Value number);
@@ -119,24 +129,30 @@ private:
   void scoreStep(const Operands &step, Value token);
   void scoreTile(const HeadTile &heads, const Operands &step,
                  SmallVectorImpl<Value> &sums);
-  void storeRow(Value query, Value token, ValueRange sums, Value scale);
+  Value finishLogit(ValueRange sums, Value scale);
+  virtual void storeRow(Value query, Value token, ValueRange sums, Value scale);
   SmallVector<Value> fragments(ArrayRef<Value> lanePieces);
   void keepLoop(scf::ForOp loop);
 
   VectorType wordsType() { return VectorType::get({4}, b.getI32Type()); }
   Type pairType() { return VectorType::get({2}, b.getF32Type()); }
 
-  PagedLogitsOp op;
+  const LogitsOperands in;
   LogitsConfigAttr config;
+  const Fill fill;
   const MmaInfo &mma;
   const LogitsShape shape;
-  const int64_t groups, numQueries, headTiles, page, keyBytes, pieces;
+  /// N, and how many of the N this kernel scores.
+  const int64_t groups, numQueries, groupQueries, headTiles, page, keyBytes,
+      pieces;
   const int64_t pagesPerStep;
 
   Value q, queryScales, keys, keyScales, weights, blockTable, contextLens,
       rowEnds, logits;
   Value numWorkers;
   Value laneInTile, group, worker, sequence;
+  /// The first of the queries, null for 0.
+  Value firstQuery;
   /// Length of the context as given, columns of the logits and those that any
   /// row can have, the first column that no row has.
   Value context, columns, capacity, end;
@@ -148,6 +164,20 @@ private:
   Value keyLds;
   SmallVector<HeadTile> headTileRegisters;
 };
+
+/// What a chip asks of the operands of an op that scores keys, and of
+/// `outputs`, whose innermost stride must be 1.
+LogicalResult checkLogitsForChip(Operation *op, const LogitsOperands &in,
+                                 ValueRange outputs, const TargetInfo &target);
+
+/// Fills in the arguments, sizes and preconditions of a kernel that scores
+/// keys.
+void describeLogitsOperands(ImplicitLocOpBuilder &host,
+                            const LogitsOperands &in, QueryPlace place,
+                            const TargetInfo &target, KernelSpec &spec);
+
+/// The part of a kernel's name that says what is scored.
+std::string getLogitsName(const LogitsOperands &in);
 
 } // namespace mlir::pa
 

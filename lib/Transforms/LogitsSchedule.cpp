@@ -26,7 +26,7 @@ Value LogitsKernel::emitRowEnd(Value query) {
 void LogitsKernel::emitSequence(Value newSequence) {
   sequence = newSequence;
   context = loadIndex(contextLens, {sequence});
-  columns = b.create<memref::DimOp>(logits, 1);
+  columns = logits ? b.create<memref::DimOp>(logits, 1) : kernel.arg("columns");
   Value tableTokens = mul(b.create<memref::DimOp>(blockTable, 1), page);
   capacity = max(min(min(context, columns), tableTokens), index(0));
   end = capacity;
@@ -42,8 +42,8 @@ void LogitsKernel::emitSequence(Value newSequence) {
 void LogitsKernel::emitRange(Value first, Value count) {
   const int64_t chunk = config.getChunk();
   start = mul(first, chunk);
-  limit = min(mul(add(first, count), chunk),
-              op.getFill() == Fill::neg_inf ? columns : end);
+  limit =
+      min(mul(add(first, count), chunk), fill == Fill::neg_inf ? columns : end);
   // Columns at and beyond `end` are scored only where the fill wants them, with
   // keys of the last page: entries after it are never read.
   lastPage = sub(div(add(end, index(page - 1)), page), index(1));
@@ -75,7 +75,7 @@ void LogitsKernel::emitEvenSchedule() {
   auto [first, count] = emitShare(numChunks, numWorkers, worker);
   emitRange(first, count);
   emitTokenLoop();
-  if (op.getFill() == Fill::neg_inf)
+  if (fill == Fill::neg_inf)
     emitFill(worker, numWorkers);
 }
 
@@ -149,7 +149,7 @@ void LogitsKernel::emitRaggedSchedule() {
     b.create<scf::YieldOp>(ValueRange{index(0), sub(left, taken)});
   }
 
-  if (op.getFill() != Fill::neg_inf)
+  if (fill != Fill::neg_inf)
     return;
   auto fillLoop = b.create<scf::ForOp>(worker, batch, numWorkers);
   OpBuilder::InsertionGuard guard(b);
@@ -178,18 +178,24 @@ void LogitsKernel::emitFill(Value number, Value parts) {
   }
 }
 
-void LogitsKernel::emit() {
+/// `query` of this kernel's queries, which is another one of the sequence.
+/// Behind the last one it is the last one again.
+Value LogitsKernel::queryOfSequence(Value query) {
+  return firstQuery ? min(add(firstQuery, query), index(numQueries - 1))
+                    : query;
+}
+
+/// Sets the operands, and the numbers of the lane.
+void LogitsKernel::bindOperands() {
   q = kernel.arg("q");
-  queryScales = op.getQueryScales() ? kernel.arg("query_scales") : Value();
+  queryScales = in.queryScales ? kernel.arg("query_scales") : Value();
   keys = kernel.arg("keys");
   keyScales = kernel.arg("key_scales");
   weights = kernel.arg("weights");
   blockTable = kernel.arg("block_table");
   contextLens = kernel.arg("context_lens");
-  rowEnds = op.getRowEnds() ? kernel.arg("row_ends") : Value();
-  logits = kernel.arg("logits");
-  numWorkers = kernel.arg("num_workers");
-  if (op.getLayout() == Layout::tiled) {
+  rowEnds = in.rowEnds ? kernel.arg("row_ends") : Value();
+  if (in.layout == Layout::tiled) {
     SmallVector<ReassociationIndices> pageBytes{{0}, {1, 2}};
     keys = b.create<memref::CollapseShapeOp>(keys, pageBytes);
   }
@@ -201,6 +207,12 @@ void LogitsKernel::emit() {
   emitLaneIds();
   laneInTile = rem(lane, kTile);
   group = div(lane, kTile);
+}
+
+void LogitsKernel::emit() {
+  logits = kernel.arg("logits");
+  numWorkers = kernel.arg("num_workers");
+  bindOperands();
   worker = kernel.blockId(gpu::Dimension::x);
   if (config.getSchedule() == LogitsSchedule::even)
     emitEvenSchedule();

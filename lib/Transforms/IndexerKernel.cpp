@@ -1,0 +1,304 @@
+//===- IndexerKernel.cpp - The kernels of pa.indexer ------------*- C++ -*-===//
+//
+// Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "IndexerKernel.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+
+using namespace mlir;
+using namespace mlir::pa;
+
+//===----------------------------------------------------------------------===//
+// Scoring
+//===----------------------------------------------------------------------===//
+
+/// The scoring as LogitsKernel has it, with a round for a chunk.
+static LogitsConfigAttr getLogitsConfig(IndexerOp op,
+                                        const IndexerShape &shape) {
+  IndexerConfigAttr config = op.getConfigAttr();
+  return LogitsConfigAttr::get(op.getContext(), config.getMma(), shape.tile,
+                               config.getWaves(), /*splits=*/0,
+                               config.getQuery(), LogitsSchedule::even);
+}
+
+IndexerKernel::IndexerKernel(KernelBuilder &kernel, IndexerOp op,
+                             const IndexerShape &shape, IndexerRole role,
+                             const TargetInfo &target)
+    : LogitsKernel(kernel, op.getLogitsOperands(), getLogitsConfig(op, shape),
+                   Fill::none, target, shape.rows),
+      op(op), sizes(shape), role(role), rows(kernel, shape, shape.rows) {}
+
+/// Where the lane's row ends for this workgroup. Behind the last query there is
+/// no row.
+Value IndexerKernel::emitEndOf(Value row) {
+  Value query = firstQuery ? add(firstQuery, row) : row;
+  Value rowEnd = emitRowEnd(min(query, index(numQueries - 1)));
+  Value isRow = less(query, index(numQueries));
+  return b.create<arith::IndexCastOp>(
+      b.getI32Type(), select(isRow, min(rowEnd, limit), index(0)));
+}
+
+/// The step at `token`, or zeros where the workgroup has no such columns.
+LogitsKernel::Step IndexerKernel::loadStepInside(Value token, ValueRange pages,
+                                                 Value buffer) {
+  // A tensor copy is cut at the end by itself, and is counted in any case.
+  if (shape.usesDma)
+    return loadStep(token, pages, buffer);
+  Step step;
+  auto yield = [&](function_ref<SmallVector<Value>()> emit) {
+    return [this, emit](OpBuilder &nested, Location) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(nested.getInsertionBlock());
+      b.create<scf::YieldOp>(emit());
+    };
+  };
+  auto branch =
+      b.create<scf::IfOp>(less(token, limit), yield([&] {
+                            step = loadStep(token, pages, buffer);
+                            return step.flatten();
+                          }),
+                          yield([&] {
+                            SmallVector<Value> zeros;
+                            for (Value value : step.flatten())
+                              zeros.push_back(b.create<arith::ConstantOp>(
+                                  b.getZeroAttr(value.getType())));
+                            return zeros;
+                          }));
+  ValueRange results = branch.getResults();
+  return step.take(results);
+}
+
+void IndexerKernel::storeRow(Value query, Value /*token*/, ValueRange sums,
+                             Value scale) {
+  Value column = add(mul(stepInRound, lanes), lane);
+  b.create<memref::StoreOp>(finishLogit(sums, scale), tile,
+                            ValueRange{wave, query, column});
+}
+
+IndexerRows::Offer IndexerKernel::offer(Value row, int64_t step, Value end) {
+  Value inWave = add(lane, step * lanes);
+  Value value = b.create<memref::LoadOp>(tile, ValueRange{wave, row, inWave});
+  Value column =
+      b.create<arith::IndexCastUIOp>(b.getI32Type(), add(roundToken, inWave));
+  return {value, column, less(column, end)};
+}
+
+/// Scores the workgroup's columns in rounds. Keys are loaded one step ahead of
+/// their use and page ids two, as in LogitsKernel::emitTokenLoop; but the waves
+/// stay together, as each round has barriers.
+void IndexerKernel::emitRounds() {
+  const int64_t steps = sizes.steps;
+  stageQueries();
+  // The token of the wave's next step: in the next round after the last one.
+  auto advance = [&](Value token, Value isLast) {
+    const int64_t across = sizes.tile - (steps - 1) * lanes;
+    if (steps == 1)
+      return add(token, across);
+    return add(token, select(isLast, index(across), index(lanes)));
+  };
+  auto isLastOfRound = [&](Value number) -> Value {
+    return b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, rem(number, steps),
+                                   index(steps - 1));
+  };
+  Value first = add(start, mul(wave, sizes.waveColumns));
+  Value buffer = rem(sequence, 2);
+  const Step firstStep = loadStepInside(first, loadPages(first), buffer);
+  SmallVector<Value> carried{first, buffer, rows.getNoTurn()};
+  llvm::append_range(carried, firstStep.flatten());
+  llvm::append_range(carried,
+                     loadPages(advance(first, isLastOfRound(index(0)))));
+
+  Value rounds = div(add(sub(limit, start), index(sizes.tile - 1)), sizes.tile);
+  auto loop =
+      b.create<scf::ForOp>(index(0), mul(rounds, steps), index(1), carried);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value number = loop.getInductionVar();
+    ValueRange args = loop.getRegionIterArgs();
+    Value token = args[0], buffer = args[1], turn = args[2];
+    ValueRange rest = args.drop_front(3);
+    Step current = firstStep.take(rest);
+    Value isLast = isLastOfRound(number);
+    Value nextToken = advance(token, isLast);
+    Value nextBuffer = sub(index(1), buffer);
+    Step next = loadStepInside(nextToken, rest, nextBuffer);
+    SmallVector<Value> nextPages =
+        loadPages(advance(nextToken, isLastOfRound(add(number, 1))));
+    awaitKeys(shape.getDmaLoads(), buffer, current);
+    stepInRound = rem(number, steps);
+    scoreStep(finishStep(current), token);
+
+    roundToken = sub(token, index((steps - 1) * lanes));
+    auto emitRound = [&] {
+      return rows.emitRound(turn, [&](Value row, int64_t step, Value end) {
+        return offer(row, step, end);
+      });
+    };
+    if (steps == 1) {
+      turn = emitRound();
+    } else {
+      auto ifLast = b.create<scf::IfOp>(turn.getType(), isLast,
+                                        /*withElseRegion=*/true);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(&ifLast.getThenRegion().front());
+      Value newTurn = emitRound();
+      b.create<scf::YieldOp>(newTurn);
+      b.setInsertionPointToStart(&ifLast.getElseRegion().front());
+      b.create<scf::YieldOp>(turn);
+      turn = ifLast.getResult(0);
+    }
+    SmallVector<Value> yielded{nextToken, nextBuffer, turn};
+    llvm::append_range(yielded, next.flatten());
+    llvm::append_range(yielded, nextPages);
+    b.create<scf::YieldOp>(yielded);
+  }
+  // No copy may be under way when the workgroup ends.
+  if (shape.usesDma)
+    b.create<amdgpu::MemoryCounterWaitOp>(
+        /*load=*/IntegerAttr(), /*store=*/IntegerAttr(), /*ds=*/IntegerAttr(),
+        /*exp=*/IntegerAttr(), /*tensor=*/b.getI32IntegerAttr(0));
+}
+
+/// Leaves what a split found where the merge finds it.
+void IndexerKernel::writeSplit(Value row, Value count) {
+  Value bits = kernel.arg("work_values"), columns = kernel.arg("work_columns");
+  Value first = mul(worker, op.getK());
+  rows.forEachFound(count, [&](Value item, Value word, Value column) {
+    ValueRange to{row, add(first, item)};
+    b.create<memref::StoreOp>(word, bits, to);
+    b.create<memref::StoreOp>(column, columns, to);
+  });
+  rows.onFirstThread([&] {
+    b.create<memref::StoreOp>(count, kernel.arg("work_counts"),
+                              ValueRange{row, worker});
+  });
+}
+
+void IndexerKernel::writeRow(Value local, Value count) {
+  Value query = firstQuery ? add(firstQuery, local) : local;
+  ifTrue(less(query, index(numQueries)), [&] {
+    Value row = add(mul(sequence, numQueries), query);
+    if (role == IndexerRole::split)
+      writeSplit(row, count);
+    else
+      writeIndexerResults(b, kernel, op, rows, row, count);
+  });
+}
+
+void IndexerKernel::emit() {
+  bindOperands();
+  worker = kernel.blockId(gpu::Dimension::x);
+  tile = addLds({op.getConfigAttr().getWaves(), sizes.rows, sizes.waveColumns},
+                b.getF32Type());
+  if (sizes.getGroups() > 1)
+    firstQuery = mul(kernel.blockId(gpu::Dimension::z), sizes.rows);
+  Value number = kernel.blockId(gpu::Dimension::y);
+  // The grid of no sequences has one workgroup, as a launch may refuse one of
+  // none.
+  ifTrue(less(number, b.create<memref::DimOp>(q, 0)), [&] {
+    emitSequence(number);
+    if (role == IndexerRole::split) {
+      const int64_t splits = op.getConfigAttr().getSplits();
+      auto [first, count] = emitShare(
+          numChunks, splits > 0 ? index(splits) : kernel.arg("num_splits"),
+          worker);
+      emitRange(first, count);
+    } else {
+      emitRange(index(0), numChunks);
+    }
+    Value zero = b.create<arith::IndexCastUIOp>(
+        b.getI32Type(), b.create<arith::ShRUIOp>(
+                            b.create<memref::DimOp>(blockTable, 1), index(32)));
+    rows.emitStart(zero, [&](Value row) { return emitEndOf(row); });
+    ifTrue(less(start, limit), [&] { emitRounds(); });
+    rows.emitFinish(role == IndexerRole::split ? Order::by_index
+                                               : op.getOrder(),
+                    [&](Value row, Value count) { writeRow(row, count); });
+  });
+}
+
+void mlir::pa::writeIndexerResults(ImplicitLocOpBuilder &b,
+                                   KernelBuilder &kernel, IndexerOp op,
+                                   IndexerRows &rows, Value row, Value count) {
+  Value indices = kernel.arg("indices");
+  Value topValues = op.getTopValues() ? kernel.arg("top_values") : Value();
+  rows.forEachFound(count, [&](Value item, Value bits, Value column) {
+    b.create<memref::StoreOp>(column, indices, ValueRange{row, item});
+    if (topValues)
+      b.create<memref::StoreOp>(
+          b.create<arith::BitcastOp>(b.getF32Type(), bits), topValues,
+          ValueRange{row, item});
+  });
+  Value noColumn = b.create<arith::ConstantOp>(b.getI32IntegerAttr(-1));
+  Value noValue = b.create<arith::ConstantFloatOp>(
+      b.getF32Type(), APFloat(-std::numeric_limits<float>::infinity()));
+  rows.forEachMissing(count, [&](Value item) {
+    b.create<memref::StoreOp>(noColumn, indices, ValueRange{row, item});
+    if (topValues)
+      b.create<memref::StoreOp>(noValue, topValues, ValueRange{row, item});
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Merge
+//===----------------------------------------------------------------------===//
+
+/// What the lane finds at `position` among the places of all splits, which hold
+/// ascending columns from split to split.
+IndexerRows::Offer IndexerMergeKernel::offer(Value position, Value total) {
+  Value inside = min(position, sub(total, index(1)));
+  Value split = div(inside, op.getK()), item = rem(inside, op.getK());
+  Value count = loadIndex(kernel.arg("work_counts"), {row, split});
+  Value isThere =
+      b.create<arith::AndIOp>(less(position, total), less(item, count));
+  auto load = [&](StringRef name) -> Value {
+    return b.create<memref::LoadOp>(kernel.arg(name), ValueRange{row, inside});
+  };
+  auto branch = b.create<scf::IfOp>(
+      isThere,
+      [&](OpBuilder &nested, Location) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(nested.getInsertionBlock());
+        Value bits = load("work_values"), column = load("work_columns");
+        b.create<scf::YieldOp>(ValueRange{bits, column});
+      },
+      [&](OpBuilder &nested, Location) {
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(nested.getInsertionBlock());
+        b.create<scf::YieldOp>(ValueRange{i32(0), i32(0)});
+      });
+  Value value = b.create<arith::BitcastOp>(b.getF32Type(), branch.getResult(0));
+  return {value, branch.getResult(1), isThere};
+}
+
+void IndexerMergeKernel::emit() {
+  emitLaneIds();
+  row = kernel.blockId(gpu::Dimension::x);
+  const int64_t known = op.getConfigAttr().getSplits();
+  Value splits = known > 0 ? index(known) : kernel.arg("num_splits");
+  Value total = mul(splits, op.getK());
+  Value zero = b.create<arith::IndexCastUIOp>(
+      b.getI32Type(),
+      b.create<arith::ShRUIOp>(dim(kernel.arg("work_counts"), 0), index(32)));
+  rows.emitStart(zero, [&](Value) { return i32(0); });
+  auto loop = b.create<scf::ForOp>(index(0), total, index(sizes.tile),
+                                   ValueRange{rows.getNoTurn()});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value first =
+        add(loop.getInductionVar(), add(mul(wave, sizes.waveColumns), lane));
+    Value turn = rows.emitRound(loop.getRegionIterArg(0),
+                                [&](Value, int64_t step, Value) {
+                                  return offer(add(first, step * lanes), total);
+                                });
+    b.create<scf::YieldOp>(turn);
+  }
+  rows.emitFinish(op.getOrder(), [&](Value, Value count) {
+    writeIndexerResults(b, kernel, op, rows, row, count);
+  });
+}
