@@ -15,6 +15,19 @@ using namespace mlir::pa;
 // Scoring
 //===----------------------------------------------------------------------===//
 
+/// Workgroups that share the context of a sequence. Further ones have no share.
+static Value getNumSplits(ImplicitLocOpBuilder &b, KernelBuilder &kernel,
+                          IndexerOp op) {
+  const int64_t known = op.getConfigAttr().getSplits();
+  Value most = b.create<arith::ConstantIndexOp>(
+      known > 0 ? known : IndexerSchedule::kMaxSplits);
+  if (known > 0)
+    return most;
+  Value one = b.create<arith::ConstantIndexOp>(1);
+  return b.create<arith::MaxSIOp>(
+      b.create<arith::MinSIOp>(kernel.arg("num_splits"), most), one);
+}
+
 /// The scoring as LogitsKernel has it, with a round for a chunk.
 static LogitsConfigAttr getLogitsConfig(IndexerOp op,
                                         const IndexerShape &shape) {
@@ -202,10 +215,8 @@ void IndexerKernel::emit() {
   ifTrue(less(number, b.create<memref::DimOp>(q, 0)), [&] {
     emitSequence(number);
     if (role == IndexerRole::split) {
-      const int64_t splits = op.getConfigAttr().getSplits();
-      auto [first, count] = emitShare(
-          numChunks, splits > 0 ? index(splits) : kernel.arg("num_splits"),
-          worker);
+      auto [first, count] =
+          emitShare(numChunks, getNumSplits(b, kernel, op), worker);
       emitRange(first, count);
     } else {
       emitRange(index(0), numChunks);
@@ -250,7 +261,7 @@ void mlir::pa::writeIndexerResults(ImplicitLocOpBuilder &b,
 /// What the lane finds at `position` among the places of all splits, which hold
 /// ascending columns from split to split.
 IndexerRows::Offer IndexerMergeKernel::offer(Value position, Value total) {
-  Value inside = min(position, sub(total, index(1)));
+  Value inside = max(min(position, sub(total, index(1))), index(0));
   Value split = div(inside, op.getK()), item = rem(inside, op.getK());
   Value count = loadIndex(kernel.arg("work_counts"), {row, split});
   Value isThere =
@@ -278,9 +289,7 @@ IndexerRows::Offer IndexerMergeKernel::offer(Value position, Value total) {
 void IndexerMergeKernel::emit() {
   emitLaneIds();
   row = kernel.blockId(gpu::Dimension::x);
-  const int64_t known = op.getConfigAttr().getSplits();
-  Value splits = known > 0 ? index(known) : kernel.arg("num_splits");
-  Value total = mul(splits, op.getK());
+  Value total = mul(getNumSplits(b, kernel, op), op.getK());
   Value zero = b.create<arith::IndexCastUIOp>(
       b.getI32Type(),
       b.create<arith::ShRUIOp>(dim(kernel.arg("work_counts"), 0), index(32)));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IndexerRows.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -19,6 +20,8 @@ void IndexerRows::emitStart(Value hiddenZero,
                             function_ref<Value(Value row)> getEnd) {
   emitLaneIds();
   unknownZero = hiddenZero;
+  // From 1 to `rows`, so that a loop over them has no guard.
+  rowCount = min(max(add(hiddenZero, rows), i32(1)), i32(rows));
   if (rows == 1)
     allBuffers = addLds({shape.getBufferSize(), 2});
   else
@@ -59,28 +62,67 @@ Value IndexerRows::forEachRow(
     Value carried, function_ref<Value(Value row, Value carried)> body) {
   if (rows == 1)
     return body(index(0), carried);
-  return loop(index(0), toIndex(add(unknownZero, rows)), index(1), carried,
+  return loop(i32(0), rowCount, i32(1), carried,
               [&](Value row, ValueRange args) {
-                return SmallVector<Value>{body(row, args[0])};
+                return SmallVector<Value>{body(toIndex(row), args[0])};
               })[0];
+}
+
+/// The same number, anew: of what follows from it nothing is known before, so
+/// that no mask of lanes is made before the loop and held in scalar registers
+/// through all of it.
+Value IndexerRows::renew(Value value, StringRef constraints) {
+  return b
+      .create<LLVM::InlineAsmOp>(
+          value.getType(), value, /*asm_string=*/"", constraints,
+          /*has_side_effects=*/true, /*is_align_stack=*/false,
+          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
+void IndexerRows::renewNumbers() {
+  threadI32 = b.create<AssumeOp>(
+      b.getI32Type(), renew(threadI32, "=v,0"), b.getI64IntegerAttr(0),
+      b.getI64IntegerAttr(shape.select.threads - 1), IntegerAttr(), UnitAttr());
+  thread = toIndex(threadI32);
+  laneI32 = rem(threadI32, shape.select.lanes);
+  lane = toIndex(laneI32);
+  waveI32 = renew(waveI32, "=s,0");
+  wave = toIndex(waveI32);
+  unknownZero = renew(i32(0), "=s,0");
+}
+
+IndexerRows::Numbers IndexerRows::getNumbers() {
+  return {thread, threadI32, lane, laneI32, wave, waveI32, unknownZero};
+}
+
+void IndexerRows::setNumbers(const Numbers &numbers) {
+  std::tie(thread, threadI32, lane, laneI32, wave, waveI32, unknownZero) =
+      numbers;
 }
 
 /// Drops all but the k best of `count` candidates, and returns how many stayed
 /// and the bits of the new threshold.
 std::pair<Value, Value> IndexerRows::compact(Value count) {
+  const Numbers outside = getNumbers();
+  renewNumbers();
   Cut cut = findCut(count, i32(shape.select.k), i32(shape.getSlack()));
   keepBest(count, cut);
   // At least k of them have the key of the cut, so that a later column needs
   // more. Nothing is above +inf: what equals it comes in and is dropped again.
   Value key =
       b.create<arith::MinUIOp>(add(cut.key, 1), i32(TopKShape::kMaxNumberKey));
-  return {cut.kept, fromKey(key)};
+  Value threshold = fromKey(key);
+  setNumbers(outside);
+  return {cut.kept, threshold};
 }
 
 Value IndexerRows::emitRow(
     Value row, Value turn,
     function_ref<Offer(Value row, int64_t step, Value end)> offer) {
   takeRow(row);
+  const Numbers outside = getNumbers();
+  renewNumbers();
   auto stateType = VectorType::get({kStateWords}, b.getI32Type());
   Value state = b.create<vector::LoadOp>(stateType, states,
                                          ValueRange{wave, row, index(0)});
@@ -135,6 +177,7 @@ Value IndexerRows::emitRow(
   Value newState = b.create<vector::FromElementsOp>(
       stateType, ValueRange{add(kept[0], all), kept[1], end, i32(0)});
   b.create<vector::StoreOp>(newState, states, ValueRange{wave, row, index(0)});
+  setNumbers(outside);
   return nextTurn(turn);
 }
 
@@ -149,12 +192,13 @@ void IndexerRows::emitFinish(Order order,
   Value k = i32(shape.select.k);
   forEachRow(i32(0), [&](Value row, Value none) {
     takeRow(row);
+    renewNumbers();
     Value found = uniform(
         b.create<memref::LoadOp>(states, ValueRange{wave, row, index(0)}));
     barrier();
     branch(compare(arith::CmpIPredicate::sgt, found, k),
            [&] { keepBest(found, findCut(found, k, i32(0))); });
-    Value count = min(found, k);
+    Value count = max(min(found, k), i32(0));
     if (order == Order::by_value)
       sortByValue(count);
     write(row, count);

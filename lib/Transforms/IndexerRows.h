@@ -67,6 +67,11 @@ private:
   Value forEachRow(Value carried,
                    function_ref<Value(Value row, Value carried)> body);
   std::pair<Value, Value> compact(Value count);
+  using Numbers = std::tuple<Value, Value, Value, Value, Value, Value, Value>;
+  Numbers getNumbers();
+  void setNumbers(const Numbers &numbers);
+  Value renew(Value value, StringRef constraints);
+  void renewNumbers();
 
   const IndexerShape &shape;
   const int64_t rows;
@@ -74,6 +79,8 @@ private:
   /// the bits of the threshold and the end of the row, the same in all waves.
   /// Each has its own, so that no barrier is needed for them.
   Value allBuffers, states;
+  /// `rows`, which the backend does not know.
+  Value rowCount;
 };
 
 } // namespace mlir::pa

@@ -156,6 +156,38 @@ def on_all_chips(*variants):
     return [case_of(chip, **variant) for chip in CHIPS for variant in variants]
 
 
-@parametrize(on_all_chips(dict()))
+@parametrize(on_all_chips(
+    dict(), dict(queries=4), dict(page=16, queries=2, order="by_value"),
+    dict(page=256, queries=2, k=17), dict(page=48, queries=3, k=500), dict(page=8),
+    dict(page=1, layout="linear", queries=2), dict(page=4, layout="linear", order="by_value"),
+    dict(page=32, layout="linear", queries=3), dict(dim=64, queries=2, k=1),
+    dict(dim=256, values=False), dict(heads=16, queries=8, k=1000),
+    dict(heads=128, queries=4, k=2048), dict(page=64, row_ends=True, queries=3),
+    dict(page=1, layout="linear", token_scales=True), dict(page=64, scales_apart=True),
+    dict(heads=32, queries=5, k=2048, lens=(5000, 0, 2049)),
+    dict(lens=(2,), queries=4), dict(lens=(0, 0), columns=5), dict(lens=(0,), columns=1),
+    dict(lens=(300, 700), columns=257, queries=2),
+    dict(lens=(15, 16, 17), page=8, columns=17, table_slack=0)))
 def test_shapes(case):
+    check(case)
+
+
+@parametrize([case_of(chip, fmt="mxfp4", **variant) for chip in ("gfx950", "gfx1250")
+              for variant in (
+    dict(queries=4), dict(page=16), dict(page=8, k=300), dict(dim=192),
+    dict(dim=256, layout="linear"), dict(page=1, layout="linear"),
+    dict(page=32, token_scales=True, layout="linear"))])
+def test_mxfp4(case):
+    check(case)
+
+
+@parametrize(on_all_chips(
+    dict(k=64, config=(4, 1, "registers", 1, 512, 1), lens=(3000,)),
+    dict(k=64, config=(8, 2, "registers", 1, 1088, 3), lens=(9000, 100, 0)),
+    dict(k=64, config=(2, 4, "lds", 1, 600, 4), lens=(3000, 1, 512), queries=3),
+    dict(k=100, config=(2, 1, "lds", 2, 300, 1), lens=(3000, 1, 512), queries=3),
+    dict(k=100, config=(1, 1, "memory", 2, 165, 2), lens=(3000, 1, 512), queries=2),
+    dict(k=300, config=(8, 1, "lds", 3, 900, 1), lens=(3000, 1, 512), queries=5,
+         order="by_value")))
+def test_configs(case):
     check(case)
