@@ -57,9 +57,6 @@ Value IndexerKernel::emitEndOf(Value row) {
 /// The step at `token`, or zeros where the workgroup has no such columns.
 LogitsKernel::Step IndexerKernel::loadStepInside(Value token, ValueRange pages,
                                                  Value buffer) {
-  // A tensor copy is cut at the end by itself, and is counted in any case.
-  if (shape.usesDma)
-    return loadStep(token, pages, buffer);
   Step step;
   auto yield = [&](function_ref<SmallVector<Value>()> emit) {
     return [this, emit](OpBuilder &nested, Location) {
@@ -74,6 +71,10 @@ LogitsKernel::Step IndexerKernel::loadStepInside(Value token, ValueRange pages,
                             return step.flatten();
                           }),
                           yield([&] {
+                            // No copy is under way behind the one that is used
+                            // next.
+                            if (shape.usesDma)
+                              awaitCopies();
                             SmallVector<Value> zeros;
                             for (Value value : step.flatten())
                               zeros.push_back(b.create<arith::ConstantOp>(
@@ -104,6 +105,7 @@ IndexerRows::Offer IndexerKernel::offer(Value row, int64_t step, Value end) {
 /// stay together, as each round has barriers.
 void IndexerKernel::emitRounds() {
   const int64_t steps = sizes.steps;
+  clearTile();
   stageQueries();
   // The token of the wave's next step: in the next round after the last one.
   auto advance = [&](Value token, Value isLast) {
@@ -141,10 +143,11 @@ void IndexerKernel::emitRounds() {
     Step next = loadStepInside(nextToken, rest, nextBuffer);
     SmallVector<Value> nextPages =
         loadPages(advance(nextToken, isLastOfRound(add(number, 1))));
-    awaitKeys(shape.getDmaLoads(), buffer, current);
     stepInRound = rem(number, steps);
-    scoreStep(finishStep(current), token);
-
+    ifTrue(less(token, limit), [&] {
+      awaitKeys(shape.getDmaLoads(), buffer, current);
+      scoreStep(finishStep(current), token);
+    });
     roundToken = sub(token, index((steps - 1) * lanes));
     auto emitRound = [&] {
       return rows.emitRound(turn, [&](Value row, int64_t step, Value end) {
@@ -169,11 +172,21 @@ void IndexerKernel::emitRounds() {
     llvm::append_range(yielded, nextPages);
     b.create<scf::YieldOp>(yielded);
   }
-  // No copy may be under way when the workgroup ends.
-  if (shape.usesDma)
-    b.create<amdgpu::MemoryCounterWaitOp>(
-        /*load=*/IntegerAttr(), /*store=*/IntegerAttr(), /*ds=*/IntegerAttr(),
-        /*exp=*/IntegerAttr(), /*tensor=*/b.getI32IntegerAttr(0));
+}
+
+void IndexerKernel::awaitCopies() {
+  b.create<amdgpu::MemoryCounterWaitOp>(
+      /*load=*/IntegerAttr(), /*store=*/IntegerAttr(), /*ds=*/IntegerAttr(),
+      /*exp=*/IntegerAttr(), /*tensor=*/b.getI32IntegerAttr(0));
+}
+
+/// What no step of the wave writes is offered by no lane, but is read.
+void IndexerKernel::clearTile() {
+  for (int64_t row = 0; row < sizes.rows; ++row)
+    for (int64_t step = 0; step < sizes.steps; ++step)
+      b.create<memref::StoreOp>(
+          f32(0.0f), tile,
+          ValueRange{wave, index(row), add(lane, step * lanes)});
 }
 
 /// Leaves what a split found where the merge finds it.

@@ -50,9 +50,10 @@ public:
   void emit();
 
 private:
-  void emitWorkgroup();
   void emitRounds();
   Step loadStepInside(Value token, ValueRange pages, Value buffer);
+  void awaitCopies();
+  void clearTile();
   Value emitEndOf(Value row);
   IndexerRows::Offer offer(Value row, int64_t step, Value end);
   void writeRow(Value local, Value count);
