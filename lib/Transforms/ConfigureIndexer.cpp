@@ -33,6 +33,16 @@ IndexerSchedule::IndexerSchedule(IndexerOp op, int64_t groups,
     : numCus(getNumCus(op, target)), groups(groups),
       minShare(std::max(kMinShare, kColumnsPerCandidate * op.getK())) {}
 
+/// A limit of registers is known to the backend as a least number of waves on a
+/// SIMD, which it ignores where LDS has no room for so many: a kernel of 128
+/// heads and 4 rows had 264 registers then.
+static bool hasWavesForRegisters(const IndexerShape &shape,
+                                 const TargetInfo &target) {
+  return target.getOccupancy(target.maxVgprs, shape.getLdsBytes(),
+                             shape.select.waves) >=
+         target.vgprsPerLane / target.maxVgprs;
+}
+
 static LogicalResult verifyHandConfig(IndexerOp op, const TargetInfo &target) {
   IndexerConfigAttr config = op.getConfigAttr();
   const LogitsOperands in = op.getLogitsOperands();
@@ -78,7 +88,9 @@ private:
                                   rows, candidates, /*splits=*/0);
   }
   bool fits(IndexerConfigAttr config) {
-    return IndexerShape(op, config, target).getLdsBytes() <= target.ldsBytes;
+    const IndexerShape shape(op, config, target);
+    return shape.getLdsBytes() <= target.ldsBytes &&
+           hasWavesForRegisters(shape, target);
   }
   IndexerConfigAttr fit(int64_t waves, int64_t steps, int64_t rows,
                         int64_t leastRoom);
@@ -110,23 +122,24 @@ IndexerConfigAttr IndexerConfigurator::fit(int64_t waves, int64_t steps,
 }
 
 IndexerConfigAttr IndexerConfigurator::choose() {
-  const int64_t k = op.getK();
-  const int64_t lanes = target.waveSize;
-  constexpr int64_t kWaves = 8;
-  // A round of 1024 columns shares its barriers among enough of them.
-  const int64_t steps = 1024 / (kWaves * lanes);
+  const int64_t k = op.getK(), numQueries = in.getNumQueries();
   // All rows of a sequence, as each group of them reads the keys; but no more
-  // than leave room for half of k, so that little time goes into dropping.
-  for (int64_t rows = in.getNumQueries(); rows >= 1; --rows)
-    for (int64_t s = steps; s >= 1; s /= 2)
-      if (IndexerConfigAttr config = fit(kWaves, s, rows, k / 2))
-        return config;
+  // than leave room for half of k, so that little time goes into dropping. A
+  // round of 1024 columns shares its barriers among enough of them.
+  constexpr int64_t kRound = 1024, kWaves = 8;
+  for (int64_t groups = 1; groups <= numQueries; ++groups)
+    for (int64_t waves : {kWaves, 2 * kWaves})
+      for (int64_t steps = kRound / (waves * target.waveSize); steps >= 1;
+           steps /= 2)
+        if (IndexerConfigAttr config =
+                fit(waves, steps, llvm::divideCeil(numQueries, groups), k / 2))
+          return config;
   // What is left over is slow, but fits.
   for (int64_t waves = kWaves; waves >= 1; waves /= 2)
     if (IndexerConfigAttr config = fit(waves, /*steps=*/1, /*rows=*/1, 0))
       return config;
   IndexerConfigAttr last = make(/*waves=*/1, /*steps=*/1, QueryPlace::memory,
-                                /*rows=*/1, k + lanes);
+                                /*rows=*/1, k + target.waveSize);
   return fits(last) ? last : IndexerConfigAttr();
 }
 
