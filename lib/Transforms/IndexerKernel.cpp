@@ -66,7 +66,7 @@ LogitsKernel::Step IndexerKernel::loadStepInside(Value token, ValueRange pages,
     };
   };
   auto branch =
-      b.create<scf::IfOp>(less(token, limit), yield([&] {
+      b.create<scf::IfOp>(isInside(token), yield([&] {
                             step = loadStep(token, pages, buffer);
                             return step.flatten();
                           }),
@@ -107,71 +107,71 @@ void IndexerKernel::emitRounds() {
   const int64_t steps = sizes.steps;
   clearTile();
   stageQueries();
-  // The token of the wave's next step: in the next round after the last one.
-  auto advance = [&](Value token, Value isLast) {
-    const int64_t across = sizes.tile - (steps - 1) * lanes;
-    if (steps == 1)
-      return add(token, across);
-    return add(token, select(isLast, index(across), index(lanes)));
-  };
-  auto isLastOfRound = [&](Value number) -> Value {
-    return b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, rem(number, steps),
-                                   index(steps - 1));
+  // The token of step `number` of a round that begins at `token`, or of the
+  // next ones.
+  auto tokenOf = [&](Value token, int64_t number) {
+    return add(token, number / steps * sizes.tile + number % steps * lanes);
   };
   Value first = add(start, mul(wave, sizes.waveColumns));
   Value buffer = rem(sequence, 2);
   const Step firstStep = loadStepInside(first, loadPages(first), buffer);
   SmallVector<Value> carried{first, buffer, rows.getNoTurn()};
   llvm::append_range(carried, firstStep.flatten());
-  llvm::append_range(carried,
-                     loadPages(advance(first, isLastOfRound(index(0)))));
+  llvm::append_range(carried, loadPages(tokenOf(first, 1)));
 
-  Value rounds = div(add(sub(limit, start), index(sizes.tile - 1)), sizes.tile);
-  auto loop =
-      b.create<scf::ForOp>(index(0), mul(rounds, steps), index(1), carried);
+  auto loop = b.create<scf::ForOp>(start, limit, index(sizes.tile), carried);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    Value number = loop.getInductionVar();
     ValueRange args = loop.getRegionIterArgs();
-    Value token = args[0], buffer = args[1], turn = args[2];
+    roundToken = args[0];
+    Value buffer = args[1], turn = args[2];
     ValueRange rest = args.drop_front(3);
     Step current = firstStep.take(rest);
-    Value isLast = isLastOfRound(number);
-    Value nextToken = advance(token, isLast);
-    Value nextBuffer = sub(index(1), buffer);
-    Step next = loadStepInside(nextToken, rest, nextBuffer);
-    SmallVector<Value> nextPages =
-        loadPages(advance(nextToken, isLastOfRound(add(number, 1))));
-    stepInRound = rem(number, steps);
-    ifTrue(less(token, limit), [&] {
-      awaitKeys(shape.getDmaLoads(), buffer, current);
-      scoreStep(finishStep(current), token);
-    });
-    roundToken = sub(token, index((steps - 1) * lanes));
-    auto emitRound = [&] {
-      return rows.emitRound(turn, [&](Value row, int64_t step, Value end) {
-        return offer(row, step, end);
-      });
-    };
-    if (steps == 1) {
-      turn = emitRound();
-    } else {
-      auto ifLast = b.create<scf::IfOp>(turn.getType(), isLast,
-                                        /*withElseRegion=*/true);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(&ifLast.getThenRegion().front());
-      Value newTurn = emitRound();
-      b.create<scf::YieldOp>(newTurn);
-      b.setInsertionPointToStart(&ifLast.getElseRegion().front());
-      b.create<scf::YieldOp>(turn);
-      turn = ifLast.getResult(0);
+    SmallVector<Value> pages(rest);
+    // One copy for each step of a round: what one step loads the next one has
+    // in the registers where it is.
+    for (int64_t step = 0; step < steps; ++step) {
+      Value nextBuffer = sub(index(1), buffer);
+      Step next =
+          loadStepInside(tokenOf(roundToken, step + 1), pages, nextBuffer);
+      pages = loadPages(tokenOf(roundToken, step + 2));
+      stepInRound = index(step);
+      scoreInside(current, tokenOf(roundToken, step), buffer);
+      current = next;
+      buffer = nextBuffer;
     }
-    SmallVector<Value> yielded{nextToken, nextBuffer, turn};
-    llvm::append_range(yielded, next.flatten());
-    llvm::append_range(yielded, nextPages);
+    turn = rows.emitRound(turn, [&](Value row, int64_t step, Value end) {
+      return offer(row, step, end);
+    });
+    SmallVector<Value> yielded{tokenOf(roundToken, steps), buffer, turn};
+    llvm::append_range(yielded, current.flatten());
+    llvm::append_range(yielded, pages);
     b.create<scf::YieldOp>(yielded);
   }
+}
+
+/// Whether a column of this workgroup is at `token`. Scalar instructions
+/// compare 32 bits, which all tokens have.
+Value IndexerKernel::isInside(Value token) {
+  auto toI32 = [&](Value value) -> Value {
+    return b.create<arith::IndexCastUIOp>(b.getI32Type(), value);
+  };
+  return b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, toI32(token),
+                                 toI32(limit));
+}
+
+/// Scores the step at `token`. Where nothing was copied there is nothing to
+/// read in LDS.
+void IndexerKernel::scoreInside(Step &step, Value token, Value buffer) {
+  auto score = [&] {
+    awaitKeys(shape.getDmaLoads(), buffer, step);
+    scoreStep(finishStep(step), token);
+  };
+  if (shape.usesDma)
+    ifTrue(isInside(token), score);
+  else
+    score();
 }
 
 void IndexerKernel::awaitCopies() {

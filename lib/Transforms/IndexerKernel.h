@@ -52,6 +52,8 @@ public:
 private:
   void emitRounds();
   Step loadStepInside(Value token, ValueRange pages, Value buffer);
+  Value isInside(Value token);
+  void scoreInside(Step &step, Value token, Value buffer);
   void awaitCopies();
   void clearTile();
   Value emitEndOf(Value row);
