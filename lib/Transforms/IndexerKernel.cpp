@@ -7,6 +7,7 @@
 
 #include "IndexerKernel.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -54,7 +55,20 @@ Value IndexerKernel::emitEndOf(Value row) {
       b.getI32Type(), select(isRow, min(rowEnd, limit), index(0)));
 }
 
-/// The step at `token`, or zeros where the workgroup has no such columns.
+/// Whatever the registers hold. A constant would be written to them before each
+/// load, and a poison value could spread to what is compared.
+Value IndexerKernel::anyValue(Type type) {
+  Type inRegister = type.isInteger(8) ? Type(b.getI32Type()) : type;
+  Value value =
+      b.create<LLVM::InlineAsmOp>(
+           inRegister, ValueRange(), /*asm_string=*/"", "=v",
+           /*has_side_effects=*/false, /*is_align_stack=*/false,
+           LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+          .getResult(0);
+  return inRegister == type ? value : b.create<arith::TruncIOp>(type, value);
+}
+
+/// The step at `token`, or anything where the workgroup has no such columns.
 LogitsKernel::Step IndexerKernel::loadStepInside(Value token, ValueRange pages,
                                                  Value buffer) {
   Step step;
@@ -75,11 +89,10 @@ LogitsKernel::Step IndexerKernel::loadStepInside(Value token, ValueRange pages,
                             // next.
                             if (shape.usesDma)
                               awaitCopies();
-                            SmallVector<Value> zeros;
+                            SmallVector<Value> nothing;
                             for (Value value : step.flatten())
-                              zeros.push_back(b.create<arith::ConstantOp>(
-                                  b.getZeroAttr(value.getType())));
-                            return zeros;
+                              nothing.push_back(anyValue(value.getType()));
+                            return nothing;
                           }));
   ValueRange results = branch.getResults();
   return step.take(results);

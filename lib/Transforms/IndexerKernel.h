@@ -55,6 +55,7 @@ private:
   Value isInside(Value token);
   void scoreInside(Step &step, Value token, Value buffer);
   void awaitCopies();
+  Value anyValue(Type type);
   void clearTile();
   Value emitEndOf(Value row);
   IndexerRows::Offer offer(Value row, int64_t step, Value end);

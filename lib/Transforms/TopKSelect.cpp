@@ -177,6 +177,18 @@ Value TopKSelect::toKey(Value bits) {
   return select(isNan, i32(0), key);
 }
 
+Value TopKSelect::keyOf(Value candidateWord) {
+  if (word == TopKWord::key)
+    return candidateWord;
+  // As toKey has it, in fewer instructions.
+  Value spread = b.create<arith::ShRSIOp>(candidateWord, i32(31));
+  Value key = b.create<arith::XOrIOp>(candidateWord, bitOr(spread, i32(kSign)));
+  Value value = b.create<arith::BitcastOp>(b.getF32Type(), candidateWord);
+  Value isNan =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, value, value);
+  return select(isNan, i32(0), key);
+}
+
 /// The bits of the value that has `key`; of NaN for 0.
 Value TopKSelect::fromKey(Value key) {
   // The inverse of the sign, which is the greatest bit of the key.
@@ -188,6 +200,33 @@ Value TopKSelect::fromKey(Value key) {
 //===----------------------------------------------------------------------===//
 // Selection
 //===----------------------------------------------------------------------===//
+
+/// The words of the first `count` candidates. Of values, which there are more
+/// of before they are dropped, four at once, so that the loop itself costs
+/// less.
+void TopKSelect::forEachWord(Value count,
+                             llvm::function_ref<void(Value)> body) {
+  auto load = [&](Value item) -> Value {
+    return b.create<memref::LoadOp>(buffer,
+                                    ValueRange{toIndex(item), index(0)});
+  };
+  auto forEachFrom = [&](Value from) {
+    forEachItem(from, count, [&](Value item) { body(load(item)); });
+  };
+  if (word == TopKWord::key)
+    return forEachFrom(i32(0));
+  constexpr int64_t kAtOnce = 4;
+  const int64_t block = kAtOnce * shape.threads;
+  Value whole = mul(div(count, block), block);
+  loop(threadI32, whole, i32(block), {}, [&](Value item, ValueRange) {
+    SmallVector<Value> words;
+    for (int64_t i = 0; i < kAtOnce; ++i)
+      words.push_back(load(add(item, i * shape.threads)));
+    llvm::for_each(words, body);
+    return SmallVector<Value>();
+  });
+  forEachFrom(whole);
+}
 
 /// The key of the `wanted`-th best of the first `count` candidates, which hold
 /// keys. Eight bits in each pass: the candidates that agree with what is known
@@ -229,10 +268,8 @@ TopKSelect::Cut TopKSelect::findCut(Value count, Value wanted, Value slack) {
         rest = uniform(after->getArgument(3));
   Value pass = toIndex(passI32);
   Value shift = sub(i32(24), mul(passI32, 8));
-  forEachItem(none, count, [&](Value item) {
-    Value key =
-        b.create<memref::LoadOp>(buffer, ValueRange{toIndex(item), zero});
-    Value difference = b.create<arith::XOrIOp>(keyOf(key), known);
+  forEachWord(count, [&](Value word) {
+    Value difference = b.create<arith::XOrIOp>(keyOf(word), known);
     branch(compare(arith::CmpIPredicate::ule, difference, span), [&] {
       Value bucket = b.create<arith::ShRUIOp>(difference, shift);
       b.create<memref::AtomicRMWOp>(arith::AtomicRMWKind::addi, i32(1), buckets,

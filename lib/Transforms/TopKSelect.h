@@ -91,6 +91,7 @@ protected:
   };
 
   Cut findCut(Value count, Value wanted, Value slack);
+  void forEachWord(Value count, llvm::function_ref<void(Value)> body);
   void pickBucket(Value pass, Value rest);
   void keepBest(Value count, const Cut &cut);
   void sortByValue(Value count);
@@ -102,9 +103,7 @@ protected:
   Value toKey(Value bits);
   Value fromKey(Value key);
   /// The key of a candidate's word.
-  Value keyOf(Value candidateWord) {
-    return word == TopKWord::key ? candidateWord : toKey(candidateWord);
-  }
+  Value keyOf(Value candidateWord);
 
   // Wave primitives.
   Value ballot(Value bit);
