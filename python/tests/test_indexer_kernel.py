@@ -85,11 +85,95 @@ def output(rows: int, k: int, dtype) -> Operand:
                    is_output=True)
 
 
+def view(operand: Operand, dtype) -> np.ndarray:
+    """The elements of an operand, to be changed in place."""
+    size = np.dtype(dtype).itemsize
+    data = operand.data[operand.offset:]
+    data = data[:data.size // size * size].view(dtype)
+    return np.lib.stride_tricks.as_strided(data, operand.shape,
+                                           tuple(s * size for s in operand.strides))
+
+
+def equal_keys(problem, case) -> np.ndarray:
+    """All keys and queries the same, so that a score is its scale times a number of
+    the row; returns the scales."""
+    view(problem.operands["keys"], np.uint8)[...] = 0x38
+    view(problem.operands["q"], np.uint8)[...] = 0x38
+    return view(problem.operands["key_scales"], np.float32)
+
+
+def scale_columns(problem, case, values):
+    """Gives column c of every sequence the scale ``values[c]``, keys being equal."""
+    scales = equal_keys(problem, case)
+    view(problem.operands["weights"], np.float32)[...] = 0.25
+    table, page = view(problem.operands["block_table"], np.int32), case.scores.page
+    for b, length in enumerate(case.scores.lens):
+        column = np.arange(length)
+        scales[table[b, column // page], column % page] = values[:length]
+
+
 def random_scores(rng, problem, case):
     """As test_logits_kernel makes them."""
 
 
-DATA = {f.__name__: f for f in (random_scores,)}
+def all_equal(rng, problem, case):
+    equal_keys(problem, case)[...] = 0.5
+
+
+def narrow_range(rng, problem, case):
+    scales = equal_keys(problem, case)
+    scales[...] = (0x3F800000 + rng.integers(0, 700, scales.shape)).astype(np.uint32).view(
+        np.float32)
+
+
+def zeros_of_both_signs(rng, problem, case):
+    view(problem.operands["key_scales"], np.float32)[...] = 0.0
+
+
+def special_scales(rng, problem, case):
+    """NaN of both signs and several payloads, infinities, subnormals, zeros."""
+    scales = view(problem.operands["key_scales"], np.float32)
+    bits = np.array([0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF, 0x7F800000, 0x00000001,
+                     0x00000000, 0x3F800000, 0x7F7FFFFF], np.uint32)
+    scales[...] = np.where(rng.random(scales.shape) < 0.5, rng.choice(bits, scales.shape).view(
+        np.float32), scales)
+
+
+def mostly_nan(rng, problem, case):
+    scales = view(problem.operands["key_scales"], np.float32)
+    scales[rng.random(scales.shape) < 0.95] = np.nan
+
+
+def minus_infinities(rng, problem, case):
+    equal_keys(problem, case)[...] = np.inf
+    view(problem.operands["weights"], np.float32)[...] = -0.5
+
+
+def all_negative(rng, problem, case):
+    weights = view(problem.operands["weights"], np.float32)
+    weights[...] = -np.abs(weights)
+
+
+def ascending(rng, problem, case):
+    """Each column is better than all before, so that each is kept at first."""
+    most = max(case.scores.lens)
+    scale_columns(problem, case, (np.arange(most) + 1) / np.float32(4096))
+
+
+def descending(rng, problem, case):
+    most = max(case.scores.lens)
+    scale_columns(problem, case, (most - np.arange(most)) / np.float32(4096))
+
+
+def plateaus(rng, problem, case):
+    """Ascending steps of many equal columns."""
+    most = max(case.scores.lens)
+    scale_columns(problem, case, (np.arange(most) // 300 + 1) / np.float32(64))
+
+
+DATA = {f.__name__: f for f in (
+    random_scores, all_equal, narrow_range, zeros_of_both_signs, special_scales, mostly_nan,
+    minus_infinities, all_negative, ascending, descending, plateaus)}
 
 
 def ends_of(case: Case, problem) -> np.ndarray:
@@ -132,6 +216,19 @@ def launch(case: Case, problem, run_options=()):
     return found["indices"], found.get("top_values"), result.stats, kernels
 
 
+def check_scores(indices, ends, k, expected):
+    """The float64 scores of what is selected are the best ones, up to rounding."""
+    for row, (found, end) in enumerate(zip(indices, ends)):
+        count = min(k, end)
+        assert (found[count:] == -1).all() and (found[:count] >= 0).all()
+        if count == 0:
+            continue
+        scores = expected[row, :end]
+        best = np.sort(scores)[end - count:]
+        np.testing.assert_allclose(np.sort(scores[found[:count]]), best, rtol=0,
+                                   atol=logits_kernel.TOLERANCE * np.abs(scores).max())
+
+
 def check(case: Case, run_options=()):
     problem = logits_kernel.make(case.scores)
     DATA[case.data](np.random.default_rng(case.scores.seed), problem, case)
@@ -143,6 +240,8 @@ def check(case: Case, run_options=()):
     indices, values, stats, kernels = launch(case, problem, run_options)
     want, best = reference.topk(logits, case.k, row_ends=ends, order=case.order)
     np.testing.assert_array_equal(indices, want)
+    if case.data == "random_scores":
+        check_scores(indices, ends, case.k, problem.expected)
     if values is not None:
         np.testing.assert_array_equal(values.view(np.uint32), best.view(np.uint32))
     return indices, values, stats, kernels
@@ -191,3 +290,53 @@ def test_mxfp4(case):
          order="by_value")))
 def test_configs(case):
     check(case)
+
+
+# Few candidates beside k, so that they are dropped often.
+SMALL = dict(k=96, config=(4, 1, "registers", 1, 512, 1))
+
+
+@parametrize(on_all_chips(*(
+    [dict(SMALL, lens=(3000, 77), page=16, data=data) for data in DATA]
+    + [dict(k=48, lens=(5000, 40, 0), data=data, order="by_value",
+            config=(8, 1, "registers", 1, 700, 3))
+       for data in ("special_scales", "all_equal", "ascending", "zeros_of_both_signs",
+                    "mostly_nan", "plateaus")])))
+def test_data(case):
+    check(case)
+
+
+@parametrize(on_all_chips(
+    dict(k=1, lens=(3000, 1), data="all_equal"), dict(k=1, lens=(3000,), data="ascending"),
+    dict(k=2048, lens=(6000, 2048, 2049, 2047), data="plateaus"),
+    dict(k=2048, lens=(9000,), queries=2, data="special_scales", order="by_value"),
+    dict(k=2048, lens=(9000,), data="ascending"),
+    dict(k=4096, lens=(9000, 4097), order="by_value")))
+def test_k(case):
+    check(case)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_schedules_are_bit_equal(chip):
+    """The order of workgroups and waves does not change a bit, and neither do the
+    splits, the rows of a workgroup and the candidates that it keeps."""
+    base = case_of(chip, k=40, queries=3, lens=(2500, 600, 1), page=16, data="special_scales",
+                   config=(4, 1, "lds", 3, 400, 1))
+    first = check(base)
+    problem = logits_kernel.make(base.scores)
+    DATA[base.data](np.random.default_rng(base.scores.seed), problem, base)
+    for seed in range(20):
+        found = launch(base, problem, (f"--seed={seed}", "--threads=2"))
+        for one, other in zip(first[:2], found[:2]):
+            np.testing.assert_array_equal(one.view(np.uint32), other.view(np.uint32))
+    for config in ((4, 1, "lds", 2, 400, 5), (8, 2, "memory", 1, 2000, 2), (1, 4, "lds", 3, 300, 1),
+                   (4, 1, "lds", 3, 32768 // 8, 9)):
+        if fits_lds(chip, config):
+            found = launch(replace(base, config=config), problem)
+            for one, other in zip(first[:2], found[:2]):
+                np.testing.assert_array_equal(one.view(np.uint32), other.view(np.uint32))
+
+
+def fits_lds(chip, config):
+    """gfx942 has 64 KiB of LDS."""
+    return chip != "gfx942" or config[3] * config[4] * 8 < 49152

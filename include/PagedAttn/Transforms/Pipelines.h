@@ -23,6 +23,15 @@ struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
       *this, "num-cus",
       llvm::cl::desc("compute units to fill, 0 for those of the full chip"),
       llvm::cl::init(0)};
+  Option<std::string> fuseIndexer{
+      *this, "fuse-indexer",
+      llvm::cl::desc("off, on or auto: whether logits and the top-k that reads "
+                     "them become one op"),
+      llvm::cl::init("auto")};
+  Option<bool> fusionRemarks{
+      *this, "fusion-remarks",
+      llvm::cl::desc("say of each such pair whether it is one op, and why"),
+      llvm::cl::init(false)};
   Option<int64_t> maxOffsetBytes{
       *this, "max-offset-bytes",
       llvm::cl::desc("greatest 32-bit offset, the access included"),
