@@ -103,7 +103,7 @@ static void checkEnds(Pair &pair) {
       pair.reason = "the logits end at row_ends, the top-k at context_lens";
     else if (topk.getContextLens() != in.contextLens)
       pair.reason = "the context_lens are not the same value";
-    else if (*topk.getNextN() != in.getNumQueries())
+    else if (static_cast<int64_t>(*topk.getNextN()) != in.getNumQueries())
       pair.reason = llvm::formatv("next_n is {0}, the logits have N = {1}",
                                   *topk.getNextN(), in.getNumQueries());
   } else if (!topk.getRowEnds()) {

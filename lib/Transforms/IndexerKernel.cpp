@@ -207,7 +207,7 @@ void IndexerKernel::writeSplit(Value row, Value count) {
   Value bits = kernel.arg("work_values"), columns = kernel.arg("work_columns");
   Value first = mul(worker, op.getK());
   rows.forEachFound(count, [&](Value item, Value word, Value column) {
-    ValueRange to{row, add(first, item)};
+    SmallVector<Value> to{row, add(first, item)};
     b.create<memref::StoreOp>(word, bits, to);
     b.create<memref::StoreOp>(column, columns, to);
   });

@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: func @least
 // CHECK: pa.indexer queries(%{{.*}} : memref<2x4x64x128xf8E4M3FN>)
-// CHECK-SAME: context_lens(%{{.*}} : memref<2xi32>) columns(%{{.*}})
+// CHECK-SAME: context_lens(%{{.*}} : memref<2xi32>) columns(%{{[a-z0-9]+}})
 // CHECK-SAME: outs(%{{.*}} : memref<8x512xi32>)
 // CHECK-NOT: order
 func.func @least(%q: memref<2x4x64x128xf8E4M3FN>, %keys: memref<?x64x128xf8E4M3FN>,
@@ -21,7 +21,7 @@ func.func @least(%q: memref<2x4x64x128xf8E4M3FN>, %keys: memref<?x64x128xf8E4M3F
 // CHECK-LABEL: func @all_operands
 // CHECK: pa.indexer queries
 // CHECK-SAME: query_scales(%{{.*}} : memref<2x4x64x4xi8>)
-// CHECK-SAME: row_ends(%{{.*}} : memref<8xi32>) columns(%{{.*}})
+// CHECK-SAME: row_ends(%{{.*}} : memref<8xi32>) columns(%{{[a-z0-9]+}})
 // CHECK-SAME: outs(%{{.*}} : memref<8x512xi32>, %{{.*}} : memref<8x512xf32>)
 // CHECK-SAME: config = #pa.indexer_config<mma = mfma_scale_f32_16x16x128_fp4, waves = 8, steps = 2, query = registers, rows = 1, candidates = 4096, splits = 3>
 // CHECK-SAME: format = #pa.key_format<mxfp4>
@@ -49,7 +49,7 @@ func.func @all_operands(%q: memref<2x4x64x64xi8>, %qs: memref<2x4x64x4xi8>,
 // BUFFERS-LABEL: func @tensors
 // BUFFERS-SAME: %[[I:[a-z0-9]+]]: memref<8x512xi32>, %[[T:[a-z0-9]+]]: memref<8x512xf32>)
 // BUFFERS-NOT: memref.copy
-// BUFFERS: pa.indexer {{.*}} columns(%{{.*}}) outs(%[[I]] : memref<8x512xi32>, %[[T]] : memref<8x512xf32>)
+// BUFFERS: pa.indexer {{.*}} columns(%{{[a-z0-9]+}}) outs(%[[I]] : memref<8x512xi32>, %[[T]] : memref<8x512xf32>)
 // BUFFERS-NOT: memref.copy
 // BUFFERS: return %[[I]], %[[T]]
 func.func @tensors(%q: tensor<2x4x64x128xf8E4M3FN>, %keys: tensor<?x64x128xf8E4M3FN>,
