@@ -7,6 +7,7 @@ import re
 import pytest
 
 import kernel_harness
+import test_indexer_kernel
 import test_logits_kernel
 import test_loops_gemm
 import test_topk_kernel
@@ -39,6 +40,15 @@ def topk(chip: str):
         yield test_topk_kernel.make_mlir(test_topk_kernel.Case(chip, k=k))
 
 
+def indexer(chip: str, fmt: str):
+    for page, layout in ((1, "linear"), (16, "tiled"), (64, "linear")):
+        for k in (1, 2048):
+            case = test_indexer_kernel.case_of(chip, k=k, page=page, layout=layout, fmt=fmt,
+                                               lens=(3,))
+            yield test_indexer_kernel.make_mlir(
+                case, test_logits_kernel.make(case.scores).mlir)
+
+
 def gemm(chip: str, formats):
     for fmt in formats:
         scales = [("none", "none")]
@@ -54,6 +64,8 @@ ROWS = {
     ("pa.paged_logits", "fp8"): lambda chip: logits(chip, "fp8"),
     ("pa.paged_logits", "mxfp4"): lambda chip: logits(chip, "mxfp4"),
     ("pa.topk", "f32"): topk,
+    ("pa.indexer", "fp8"): lambda chip: indexer(chip, "fp8"),
+    ("pa.indexer", "mxfp4"): lambda chip: indexer(chip, "mxfp4"),
     ("pa.grouped_gemm", "a8w8"): lambda chip: gemm(chip, ("a8w8", "a8w4", "a4w4")),
     ("pa.grouped_gemm", "bf16"): lambda chip: gemm(chip, ("bf16", "f16")),
 }
