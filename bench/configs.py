@@ -3,17 +3,22 @@
 from dataclasses import dataclass
 from typing import Callable, Optional
 
+import counted
+
 
 @dataclass(frozen=True)
 class Kernel:
-    """One compiled op. `units` of work are done by one matrix instruction."""
+    """One compiled op."""
 
     name: str
     chip: str
     mlir: str
     op: str
-    # Token-heads (column and head pairs) of a matrix instruction, for logits.
-    token_heads: Optional[Callable] = None
+    # Runs the fixed small problem of counted.py with the package `pagedattn`.
+    count: Callable
+    # Query rows of a sequence, and the depth of its products, for logits.
+    queries: int = 1
+    depth: Optional[int] = None
 
 
 FP8 = {"gfx942": "f8E4M3FNUZ", "gfx950": "f8E4M3FN", "gfx1250": "f8E4M3FN"}
@@ -34,14 +39,17 @@ def logits(chip: str, heads: int, page: int, layout: str, queries: int = 1) -> K
             f"context_lens(%l : {types['l']}) outs(%o : {types['o']}) "
             f"{{layout = #pa.layout<{layout}>}} return }}")
     name = f"logits h{heads} n{queries} page {page} {layout}"
-    return Kernel(name, chip, mlir, "logits", lambda k: 256 * k / d)
+    return Kernel(name, chip, mlir, "logits",
+                  lambda pa: counted.logits(pa, chip, heads, page, layout, queries), queries, d)
 
 
 def topk(chip: str, k: int) -> Kernel:
     v, e, i = "memref<?x?xf32>", "memref<?xi32>", f"memref<?x{k}xi32>"
     mlir = (f"func.func @f(%v: {v}, %e: {e}, %i: {i}) {{ pa.topk values(%v : {v}) "
             f"row_ends(%e : {e}) outs(%i : {i}) return }}")
-    return Kernel(f"topk k{k}", chip, mlir, "topk")
+    wave_size = 32 if chip == "gfx1250" else 64
+    return Kernel(f"topk k{k}", chip, mlir, "topk",
+                  lambda pa: counted.topk(pa, chip, k, wave_size))
 
 
 def gemm(chip: str, fmt: str, a_scale: str, b_scale: str, rows: int,
@@ -67,7 +75,10 @@ def gemm(chip: str, fmt: str, a_scale: str, b_scale: str, rows: int,
             f"{{format = #pa.gemm_format<{fmt}>, a_scale = #pa.scale<{a_scale}>, "
             f"b_scale = #pa.scale<{b_scale}>}} return }}")
     scales = "" if a_scale == "none" else f" {a_scale} {b_scale}"
-    return Kernel(f"gemm {fmt}{scales} rows {rows // experts}", chip, mlir, "gemm")
+    formats = "a8w8_fnuz" if fmt == "a8w8" and chip == "gfx942" else fmt
+    kind = {"f32_1x128": "f32_128x128"}.get(a_scale, a_scale)
+    return Kernel(f"gemm {fmt}{scales} rows {rows // experts}", chip, mlir, "gemm",
+                  lambda pa: counted.gemm(pa, chip, formats, kind, rows=min(rows, 512)))
 
 
 def all_kernels():

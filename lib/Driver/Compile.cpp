@@ -8,6 +8,8 @@
 
 #include "PagedAttn/Driver/Compile.h"
 #include "Manifest.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Config/llvm-config.h"
 
@@ -36,10 +38,21 @@ mlir::pa::compileModule(ModuleOp module, const LoweringOptions &options) {
     };
     code.llvmIr = getText("llvm");
     code.isa = getText("isa");
-    if (gpu::KernelTableAttr kernels = object.getKernels())
-      for (gpu::KernelMetadataAttr kernel : kernels)
-        code.kernels.push_back(
-            makeKernelEntry(kernel, code.chip, code.name, code.elf.size()));
+    if (gpu::KernelTableAttr kernels = object.getKernels()) {
+      auto read = pagedattn::emu::readKernelCode(code.elf);
+      if (!read)
+        return binary.emitError() << llvm::toString(read.takeError());
+      for (gpu::KernelMetadataAttr kernel : kernels) {
+        auto found = llvm::find_if(*read, [&](const auto &other) {
+          return other.Symbol == kernel.getName().strref();
+        });
+        if (found == read->end())
+          return binary.emitError()
+                 << "code object has no kernel " << kernel.getName();
+        code.kernels.push_back(makeKernelEntry(kernel, *found, code.chip,
+                                               code.name, code.elf.size()));
+      }
+    }
     result.objects.push_back(std::move(code));
   }
   if (result.objects.empty())
@@ -48,6 +61,35 @@ mlir::pa::compileModule(ModuleOp module, const LoweringOptions &options) {
   llvm::raw_string_ostream os(result.mlir);
   copy->print(os, OpPrintingFlags().elideLargeResourceString());
   return result;
+}
+
+FailureOr<std::vector<CompiledModule>>
+mlir::pa::compileModules(ModuleOp module, ArrayRef<LoweringOptions> options) {
+  MLIRContext *context = module.getContext();
+  // A context loads dialects for one thread only.
+  for (const LoweringOptions &each : options) {
+    PassManager pm(context);
+    buildLowerToBinaryPipeline(pm, each);
+    DialectRegistry needed;
+    pm.getDependentDialects(needed);
+    context->appendDialectRegistry(needed);
+    for (StringRef name : needed.getDialectNames())
+      context->getOrLoadDialect(name);
+  }
+  std::vector<CompiledModule> modules(options.size());
+  ParallelDiagnosticHandler handler(context);
+  auto compile = [&](size_t i) -> LogicalResult {
+    handler.setOrderIDForThread(i);
+    FailureOr<CompiledModule> compiled = compileModule(module, options[i]);
+    handler.eraseOrderIDForThread();
+    if (failed(compiled))
+      return failure();
+    modules[i] = std::move(*compiled);
+    return success();
+  };
+  if (failed(failableParallelForEachN(context, 0, options.size(), compile)))
+    return failure();
+  return modules;
 }
 
 json::Value mlir::pa::makeManifest(ArrayRef<CompiledModule> modules) {

@@ -68,6 +68,7 @@ static void addArgs(DictionaryAttr arg, int64_t &offset, json::Array &args) {
 }
 
 json::Object mlir::pa::makeKernelEntry(gpu::KernelMetadataAttr kernel,
+                                       const pagedattn::emu::KernelCode &code,
                                        StringRef chip, StringRef objectName,
                                        size_t elfBytes) {
   DictionaryAttr elf = kernel.getMetadata();
@@ -93,6 +94,9 @@ json::Object mlir::pa::makeKernelEntry(gpu::KernelMetadataAttr kernel,
                                  {"sgprs", getInt(elf, "sgpr_count")}}},
       {"spills", json::Object{{"vgprs", getInt(elf, "vgpr_spill_count")},
                               {"sgprs", getInt(elf, "sgpr_spill_count")}}}};
+  entry["instructions"] = code.Instructions;
+  if (code.Loop)
+    entry["hot_loop"] = pagedattn::emu::hotLoopToJson(*code.Loop);
   if (!info)
     return entry;
 

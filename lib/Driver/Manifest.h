@@ -9,14 +9,16 @@
 #ifndef PAGEDATTN_LIB_DRIVER_MANIFEST_H
 #define PAGEDATTN_LIB_DRIVER_MANIFEST_H
 
+#include "PagedAttn/Emulator/HotLoop.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/Support/JSON.h"
 
 namespace mlir::pa {
 
 /// Manifest entry of one kernel of a code object of `elfBytes` bytes for
-/// `chip`.
+/// `chip`, whose instructions are `code`.
 llvm::json::Object makeKernelEntry(gpu::KernelMetadataAttr kernel,
+                                   const pagedattn::emu::KernelCode &code,
                                    StringRef chip, StringRef objectName,
                                    size_t elfBytes);
 

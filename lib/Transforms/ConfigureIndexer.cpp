@@ -38,7 +38,7 @@ IndexerSchedule::IndexerSchedule(IndexerOp op, int64_t groups,
 /// heads and 4 rows had 264 registers then.
 static bool hasWavesForRegisters(const IndexerShape &shape,
                                  const TargetInfo &target) {
-  return target.getOccupancy(target.maxVgprs, shape.getLdsBytes(),
+  return target.getOccupancy(target.maxVgprs, shape.getLdsBytes(target),
                              shape.select.waves) >=
          target.vgprsPerLane / target.maxVgprs;
 }
@@ -54,11 +54,11 @@ static LogicalResult verifyHandConfig(IndexerOp op, const TargetInfo &target) {
            << "candidates must be at least k and a round of " << shape.tile
            << " columns, " << op.getK() + shape.tile << " in all, found "
            << config.getCandidates();
-  if (shape.getLdsBytes() > target.ldsBytes)
+  if (shape.getLdsBytes(target) > target.ldsBytes)
     return op.emitOpError()
            << "rows = " << shape.rows
            << " and candidates = " << config.getCandidates() << " need "
-           << shape.getLdsBytes() << " bytes of LDS, " << target.getName()
+           << shape.getLdsBytes(target) << " bytes of LDS, " << target.getName()
            << " has " << target.ldsBytes;
   if (shape.place == QueryPlace::registers &&
       shape.logits.getQueryRegisters() > target.maxVgprs / 2)
@@ -89,7 +89,7 @@ private:
   }
   bool fits(IndexerConfigAttr config) {
     const IndexerShape shape(op, config, target);
-    return shape.getLdsBytes() <= target.ldsBytes &&
+    return shape.getLdsBytes(target) <= target.ldsBytes &&
            hasWavesForRegisters(shape, target);
   }
   IndexerConfigAttr fit(int64_t waves, int64_t steps, int64_t rows,
@@ -148,7 +148,7 @@ int64_t IndexerConfigurator::getLeastBytes() {
                       make(/*waves=*/1, /*steps=*/1, QueryPlace::memory,
                            /*rows=*/1, op.getK() + target.waveSize),
                       target)
-      .getLdsBytes();
+      .getLdsBytes(target);
 }
 
 /// Splits where the sizes are known, else 0.

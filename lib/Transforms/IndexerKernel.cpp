@@ -42,7 +42,8 @@ IndexerKernel::IndexerKernel(KernelBuilder &kernel, IndexerOp op,
                              const IndexerShape &shape, IndexerRole role,
                              const TargetInfo &target)
     : LogitsKernel(kernel, op.getLogitsOperands(), getLogitsConfig(op, shape),
-                   Fill::none, target, shape.rows),
+                   Fill::none, target, shape.rows,
+                   shape.getLdsForQueries(target)),
       op(op), sizes(shape), role(role), rows(kernel, shape, shape.rows) {}
 
 /// Where the lane's row ends for this workgroup. Behind the last query there is
@@ -56,22 +57,28 @@ Value IndexerKernel::emitEndOf(Value row) {
 }
 
 /// Whatever the registers hold. A constant would be written to them before each
-/// load, and a poison value could spread to what is compared.
+/// load, and a poison value could spread to what is compared. With side
+/// effects, as one value for all registers would be copied to them.
 Value IndexerKernel::anyValue(Type type) {
   Type inRegister = type.isInteger(8) ? Type(b.getI32Type()) : type;
   Value value =
       b.create<LLVM::InlineAsmOp>(
            inRegister, ValueRange(), /*asm_string=*/"", "=v",
-           /*has_side_effects=*/false, /*is_align_stack=*/false,
+           /*has_side_effects=*/true, /*is_align_stack=*/false,
            LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
           .getResult(0);
   return inRegister == type ? value : b.create<arith::TruncIOp>(type, value);
 }
 
-/// The step at `token`, or anything where the workgroup has no such columns.
-LogitsKernel::Step IndexerKernel::loadStepInside(Value token, ValueRange pages,
-                                                 Value buffer) {
-  Step step;
+/// What `onTrue` yields where a column of this workgroup is at `token`, else
+/// what `onFalse` does. Scalar instructions compare 32 bits, which all tokens
+/// have.
+SmallVector<Value>
+IndexerKernel::ifInside(Value token, function_ref<SmallVector<Value>()> onTrue,
+                        function_ref<SmallVector<Value>()> onFalse) {
+  auto toI32 = [&](Value value) -> Value {
+    return b.create<arith::IndexCastUIOp>(b.getI32Type(), value);
+  };
   auto yield = [&](function_ref<SmallVector<Value>()> emit) {
     return [this, emit](OpBuilder &nested, Location) {
       OpBuilder::InsertionGuard guard(b);
@@ -79,23 +86,37 @@ LogitsKernel::Step IndexerKernel::loadStepInside(Value token, ValueRange pages,
       b.create<scf::YieldOp>(emit());
     };
   };
-  auto branch =
-      b.create<scf::IfOp>(isInside(token), yield([&] {
-                            step = loadStep(token, pages, buffer);
-                            return step.flatten();
-                          }),
-                          yield([&] {
-                            // No copy is under way behind the one that is used
-                            // next.
-                            if (shape.usesDma)
-                              awaitCopies();
-                            SmallVector<Value> nothing;
-                            for (Value value : step.flatten())
-                              nothing.push_back(anyValue(value.getType()));
-                            return nothing;
-                          }));
-  ValueRange results = branch.getResults();
-  return step.take(results);
+  Value isInside = b.create<arith::CmpIOp>(arith::CmpIPredicate::ult,
+                                           toI32(token), toI32(limit));
+  auto branch = b.create<scf::IfOp>(isInside, yield(onTrue), yield(onFalse));
+  return llvm::to_vector_of<Value>(branch.getResults());
+}
+
+SmallVector<Value> IndexerKernel::anyValues(ValueRange like) {
+  SmallVector<Value> values;
+  for (Value value : like)
+    values.push_back(anyValue(value.getType()));
+  return values;
+}
+
+/// The step at `token`, or anything where the workgroup has no such columns.
+LogitsKernel::Step IndexerKernel::loadStepInside(Value token, ValueRange pages,
+                                                 Value buffer) {
+  Step step;
+  SmallVector<Value> loaded = ifInside(
+      token,
+      [&] {
+        step = loadStep(token, pages, buffer);
+        return step.flatten();
+      },
+      [&] {
+        // No copy is under way behind the one that is used next.
+        if (shape.usesDma)
+          awaitCopies();
+        return anyValues(step.flatten());
+      });
+  ValueRange values = loaded;
+  return step.take(values);
 }
 
 void IndexerKernel::storeRow(Value query, Value /*token*/, ValueRange sums,
@@ -113,78 +134,110 @@ IndexerRows::Offer IndexerKernel::offer(Value row, int64_t step, Value end) {
   return {value, column, less(column, end)};
 }
 
+/// Scores the step at `token`, which has the registers or the LDS of `buffer`,
+/// and starts the loads of the step at `place`, which the page ids in `pages`
+/// belong to; they become those of the step behind it.
+LogitsKernel::Step IndexerKernel::scoreAndLoad(Step &step, Value token,
+                                               Value buffer, Value nextToken,
+                                               Value afterNext,
+                                               SmallVectorImpl<Value> &pages) {
+  const bool isInRegisters = config.getQuery() == QueryPlace::registers;
+  if (isInRegisters && !shape.usesDma) {
+    // The last step has none behind it, and waves have no step left at all
+    // where the round has some for others.
+    Step next;
+    SmallVector<Value> results = ifInside(
+        nextToken,
+        [&] {
+          Place place = locateStep(nextToken, pages);
+          place.after = afterNext;
+          SmallVector<Value> nextPages;
+          next = scoreInPlace(step, token, &place, &nextPages);
+          SmallVector<Value> values = next.flatten();
+          llvm::append_range(values, nextPages);
+          return values;
+        },
+        [&] {
+          scoreInPlace(step, token, /*next=*/nullptr, /*pages=*/nullptr);
+          SmallVector<Value> values = next.flatten();
+          llvm::append_range(values, pages);
+          return anyValues(values);
+        });
+    ValueRange values = results;
+    next = next.take(values);
+    pages.assign(values.begin(), values.end());
+    return next;
+  }
+  SmallVector<Value> nextPages = loadPages(afterNext);
+  Step next;
+  if (shape.usesDma) {
+    next = loadStepInside(nextToken, pages, sub(index(1), buffer));
+    // Where nothing was copied there is nothing to read in LDS.
+    auto score = [&]() -> SmallVector<Value> {
+      awaitKeys(shape.getDmaLoads(), buffer, step);
+      if (isInRegisters)
+        scoreInPlace(step, token, /*next=*/nullptr, /*pages=*/nullptr);
+      else
+        scoreStep(finishStep(step), token);
+      return {};
+    };
+    ifInside(token, score, [] { return SmallVector<Value>(); });
+  } else {
+    StepOperands operands = finishStep(step);
+    next = loadStepInside(nextToken, pages, buffer);
+    scoreStep(operands, token);
+  }
+  pages.assign(nextPages.begin(), nextPages.end());
+  return next;
+}
+
 /// Scores the workgroup's columns in rounds. Keys are loaded one step ahead of
 /// their use and page ids two, as in LogitsKernel::emitTokenLoop; but the waves
 /// stay together, as each round has barriers.
 void IndexerKernel::emitRounds() {
   const int64_t steps = sizes.steps;
   clearTile();
-  stageQueries();
   // The token of step `number` of a round that begins at `token`, or of the
   // next ones.
   auto tokenOf = [&](Value token, int64_t number) {
     return add(token, number / steps * sizes.tile + number % steps * lanes);
   };
   Value first = add(start, mul(wave, sizes.waveColumns));
+  SmallVector<Value> firstPages = loadPages(first);
+  SmallVector<Value> secondPages = loadPages(tokenOf(first, 1));
+  stageQueries();
   Value buffer = rem(sequence, 2);
-  const Step firstStep = loadStepInside(first, loadPages(first), buffer);
+  const Step firstStep = loadStepInside(first, firstPages, buffer);
+  loadHeadTiles();
   SmallVector<Value> carried{first, buffer, rows.getNoTurn()};
   llvm::append_range(carried, firstStep.flatten());
-  llvm::append_range(carried, loadPages(tokenOf(first, 1)));
+  llvm::append_range(carried, secondPages);
 
   auto loop = b.create<scf::ForOp>(start, limit, index(sizes.tile), carried);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    ValueRange args = loop.getRegionIterArgs();
-    roundToken = args[0];
-    Value buffer = args[1], turn = args[2];
-    ValueRange rest = args.drop_front(3);
-    Step current = firstStep.take(rest);
-    SmallVector<Value> pages(rest);
-    // One copy for each step of a round: what one step loads the next one has
-    // in the registers where it is.
-    for (int64_t step = 0; step < steps; ++step) {
-      Value nextBuffer = sub(index(1), buffer);
-      Step next =
-          loadStepInside(tokenOf(roundToken, step + 1), pages, nextBuffer);
-      pages = loadPages(tokenOf(roundToken, step + 2));
-      stepInRound = index(step);
-      scoreInside(current, tokenOf(roundToken, step), buffer);
-      current = next;
-      buffer = nextBuffer;
-    }
-    turn = rows.emitRound(turn, [&](Value row, int64_t step, Value end) {
-      return offer(row, step, end);
-    });
-    SmallVector<Value> yielded{tokenOf(roundToken, steps), buffer, turn};
-    llvm::append_range(yielded, current.flatten());
-    llvm::append_range(yielded, pages);
-    b.create<scf::YieldOp>(yielded);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  ValueRange args = loop.getRegionIterArgs();
+  roundToken = args[0];
+  buffer = args[1];
+  ValueRange rest = args.drop_front(3);
+  Step step = firstStep.take(rest);
+  SmallVector<Value> pages(rest);
+  // One copy of the scoring for each step of a round: what one loads the next
+  // one has in the registers where it is.
+  for (int64_t number = 0; number < steps; ++number) {
+    stepInRound = index(number);
+    step = scoreAndLoad(step, tokenOf(roundToken, number), buffer,
+                        tokenOf(roundToken, number + 1),
+                        tokenOf(roundToken, number + 2), pages);
+    buffer = sub(index(1), buffer);
   }
-}
-
-/// Whether a column of this workgroup is at `token`. Scalar instructions
-/// compare 32 bits, which all tokens have.
-Value IndexerKernel::isInside(Value token) {
-  auto toI32 = [&](Value value) -> Value {
-    return b.create<arith::IndexCastUIOp>(b.getI32Type(), value);
-  };
-  return b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, toI32(token),
-                                 toI32(limit));
-}
-
-/// Scores the step at `token`. Where nothing was copied there is nothing to
-/// read in LDS.
-void IndexerKernel::scoreInside(Step &step, Value token, Value buffer) {
-  auto score = [&] {
-    awaitKeys(shape.getDmaLoads(), buffer, step);
-    scoreStep(finishStep(step), token);
-  };
-  if (shape.usesDma)
-    ifTrue(isInside(token), score);
-  else
-    score();
+  Value turn = rows.emitRound(args[2], [&](Value row, int64_t step, Value end) {
+    return offer(row, step, end);
+  });
+  SmallVector<Value> yielded{tokenOf(roundToken, steps), buffer, turn};
+  llvm::append_range(yielded, step.flatten());
+  llvm::append_range(yielded, pages);
+  b.create<scf::YieldOp>(yielded);
 }
 
 void IndexerKernel::awaitCopies() {
@@ -229,6 +282,7 @@ void IndexerKernel::writeRow(Value local, Value count) {
 }
 
 void IndexerKernel::emit() {
+  columns = max(kernel.arg("columns"), index(0));
   bindOperands();
   worker = kernel.blockId(gpu::Dimension::x);
   tile = addLds({op.getConfigAttr().getWaves(), sizes.rows, sizes.waveColumns},

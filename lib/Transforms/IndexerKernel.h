@@ -52,8 +52,12 @@ public:
 private:
   void emitRounds();
   Step loadStepInside(Value token, ValueRange pages, Value buffer);
-  Value isInside(Value token);
-  void scoreInside(Step &step, Value token, Value buffer);
+  SmallVector<Value> ifInside(Value token,
+                              function_ref<SmallVector<Value>()> onTrue,
+                              function_ref<SmallVector<Value>()> onFalse);
+  SmallVector<Value> anyValues(ValueRange like);
+  Step scoreAndLoad(Step &step, Value token, Value buffer, Value nextToken,
+                    Value afterNext, SmallVectorImpl<Value> &pages);
   void awaitCopies();
   Value anyValue(Type type);
   void clearTile();

@@ -144,7 +144,9 @@ Value IndexerRows::emitRow(
     Value isAbove = b.create<arith::CmpFOp>(arith::CmpFPredicate::UGE,
                                             hits.offer.value, threshold);
     hits.isHit = bitAnd(isAbove, hits.offer.isOffered);
-    hits.mask = ballot(hits.isHit);
+    // Of comparisons, which write masks: of their conjunction the backend makes
+    // a mask by way of registers.
+    hits.mask = bitAnd(ballot(isAbove), ballot(hits.offer.isOffered));
     hits.count = countBits(hits.mask);
     sum = add(sum, hits.count);
     steps.push_back(hits);

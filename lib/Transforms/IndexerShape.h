@@ -45,15 +45,25 @@ struct IndexerShape {
   int64_t getBufferSize() const {
     return std::max(select.candidates, select.getSortSize());
   }
-  int64_t getLdsBytes() const {
+  /// Bytes of LDS for all but keys and queries.
+  int64_t getOwnLdsBytes() const {
     const int64_t others = select.getLdsBytes() - 8 * getBufferSize();
-    int64_t bytes = rows * 8 * getBufferSize() + others +
-                    select.waves * rows * 16 + rows * tile * 4 +
-                    logits.getKeyLdsBytes(select.waves);
-    if (place == QueryPlace::lds)
-      bytes += logits.getQueryLdsBytes();
     // Each buffer is aligned to 16 bytes.
-    return bytes + 6 * 16;
+    return rows * 8 * getBufferSize() + others + select.waves * rows * 16 +
+           rows * tile * 4 + 6 * 16;
+  }
+  /// Bytes that keys and queries may have where queries pass through LDS on
+  /// their way to registers: so many that two workgroups still fit.
+  int64_t getLdsForQueries(const TargetInfo &target) const {
+    return target.ldsBytes / 2 - getOwnLdsBytes();
+  }
+  int64_t getLdsBytes(const TargetInfo &target) const {
+    const int64_t keys = logits.getKeyLdsBytes(select.waves),
+                  queries = logits.getQueryLdsBytes();
+    const bool isStaged = place == QueryPlace::lds ||
+                          (place == QueryPlace::registers && select.waves > 1 &&
+                           keys + queries <= getLdsForQueries(target));
+    return getOwnLdsBytes() + keys + (isStaged ? queries : 0);
   }
 };
 

@@ -7,6 +7,8 @@
 
 #include "KernelBody.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -36,23 +38,48 @@ Value KernelBody::concat(ArrayRef<Value> vectors) {
   return parts.front();
 }
 
+/// Index values as the integers that shuffles take.
+static Value toShuffled(ImplicitLocOpBuilder &b, Value value) {
+  return value.getType().isIndex()
+             ? b.create<arith::IndexCastOp>(b.getI64Type(), value)
+             : value;
+}
+static Value fromShuffled(ImplicitLocOpBuilder &b, Value value, Type type) {
+  return type.isIndex() ? b.create<arith::IndexCastOp>(type, value) : value;
+}
+
 Value KernelBody::emitWaveSum(Value value) {
-  value = b.create<arith::IndexCastOp>(b.getI64Type(), value);
+  Value sum = toShuffled(b, value);
   for (int64_t distance = 1; distance < lanes; distance *= 2)
-    value = add(value, shuffleXor(value, distance));
-  return uniform(b.create<arith::IndexCastOp>(b.getIndexType(), value));
+    sum = add(sum, shuffleXor(sum, distance));
+  return uniform(fromShuffled(b, sum, value.getType()));
 }
 
 Value KernelBody::emitWaveScan(Value value) {
-  value = b.create<arith::IndexCastOp>(b.getI64Type(), value);
+  Value sum = toShuffled(b, value);
+  Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(sum.getType()));
   for (int64_t distance = 1; distance < lanes; distance *= 2) {
-    auto shuffle = b.create<gpu::ShuffleOp>(
-        value, static_cast<int32_t>(distance), static_cast<int32_t>(lanes),
-        gpu::ShuffleMode::UP);
-    Value sum = add(value, shuffle.getShuffleResult());
-    value = select(less(lane, index(distance)), value, sum);
+    auto shuffle = b.create<gpu::ShuffleOp>(sum, static_cast<int32_t>(distance),
+                                            static_cast<int32_t>(lanes),
+                                            gpu::ShuffleMode::UP);
+    Value isFirst = less(lane, index(distance));
+    sum = add(sum, select(isFirst, zero, shuffle.getShuffleResult()));
   }
-  return b.create<arith::IndexCastOp>(b.getIndexType(), value);
+  return fromShuffled(b, sum, value.getType());
+}
+
+Value KernelBody::countLanes(Value condition) {
+  Value mask = b.create<ROCDL::BallotOp>(
+      b.getIntegerType(static_cast<unsigned>(lanes)), condition);
+  return b.create<arith::IndexCastUIOp>(b.getIndexType(),
+                                        b.create<math::CtPopOp>(mask));
+}
+
+Value KernelBody::readLane(Value value, Value number) {
+  return b.create<gpu::SubgroupBroadcastOp>(
+      value.getType(), value,
+      b.create<arith::IndexCastUIOp>(b.getI32Type(), number),
+      gpu::BroadcastType::specific_lane);
 }
 
 Value KernelBody::keepInAllLanes(Value value) {

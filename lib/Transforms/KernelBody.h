@@ -87,10 +87,14 @@ protected:
                                 gpu::ShuffleMode::XOR)
         .getShuffleResult();
   }
-  /// Sum of an index over the lanes of the wave, in all of them.
+  /// Sum of an index or an integer over the lanes of the wave, in all of them.
   Value emitWaveSum(Value value);
-  /// Sum of an index over the lanes up to the own one.
+  /// Sum of an index or an integer over the lanes up to the own one.
   Value emitWaveScan(Value value);
+  /// How many lanes of the wave have `condition`, as an index.
+  Value countLanes(Value condition);
+  /// `value` of the lane with the index `number`, which is the same for all.
+  Value readLane(Value value, Value number);
 
   /// `value`, which is made before what follows. LLVM 22.1.8 takes
   /// v_mfma_scale for an instruction like any other and sinks it into a branch

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LogitsKernel.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -18,28 +19,27 @@ constexpr int64_t kPiece = LogitsShape::kPiece;
 /// The page ids of the step at `token`, as they are loaded. To make them
 /// uniform is to wait for them, which is left to their use.
 SmallVector<Value> LogitsKernel::loadPages(Value token) {
+  SmallVector<Value> pages;
+  for (int64_t i = 0; i < pagesPerStep; ++i)
+    pages.push_back(loadPage(token, i));
+  return pages;
+}
+
+/// The page id of tile `tile` of the step at `token`.
+Value LogitsKernel::loadPage(Value token, int64_t tile) {
   // A context has at most 2^31 - 1 tokens, so that positions have 32 bits,
   // which scalar instructions compare. Steps beyond it are scored for the fill
   // only, with whatever page comes out.
-  Type i32 = b.getI32Type();
-  auto constant = [&](int64_t value) -> Value {
-    return b.create<arith::ConstantOp>(
-        b.getI32IntegerAttr(static_cast<int32_t>(value)));
-  };
-  Value last = b.create<arith::IndexCastUIOp>(i32, lastPage);
-  SmallVector<Value> pages;
-  for (int64_t i = 0; i < pagesPerStep; ++i) {
-    Value tileToken = add(token, index(i * kTile));
-    if (isPagePerLane())
-      tileToken = add(tileToken, laneInTile);
-    Value position = b.create<arith::DivUIOp>(
-        b.create<arith::IndexCastUIOp>(i32, tileToken), constant(page));
-    position = b.create<arith::IndexCastUIOp>(
-        b.getIndexType(), b.create<arith::MinUIOp>(position, last));
-    pages.push_back(
-        b.create<memref::LoadOp>(blockTable, ValueRange{sequence, position}));
-  }
-  return pages;
+  Type i32Type = b.getI32Type();
+  Value last = b.create<arith::IndexCastUIOp>(i32Type, lastPage);
+  Value tileToken = add(token, index(tile * kTile));
+  if (isPagePerLane())
+    tileToken = add(tileToken, laneInTile);
+  Value position = b.create<arith::DivUIOp>(
+      b.create<arith::IndexCastUIOp>(i32Type, tileToken), i32(page));
+  position = b.create<arith::IndexCastUIOp>(
+      b.getIndexType(), b.create<arith::MinUIOp>(position, last));
+  return b.create<memref::LoadOp>(blockTable, ValueRange{sequence, position});
 }
 
 /// Which piece of its row the lane holds as piece `piece`. One beyond the row
@@ -116,49 +116,60 @@ Value LogitsKernel::packCodes(ArrayRef<Value> codes) {
   return word;
 }
 
+/// Where the keys of the step at `token` are.
+LogitsKernel::Place LogitsKernel::locateStep(Value token, ValueRange pages) {
+  Place place;
+  place.token = token;
+  place.after = add(token, index(config.getWaves() * lanes));
+  for (Value id : pages)
+    place.pageIds.push_back(b.create<arith::IndexCastUIOp>(
+        b.getIndexType(), isPagePerLane() ? id : uniform(id)));
+  for (int64_t tile = 0; tile < groups; ++tile) {
+    if (isPagePerLane())
+      place.slots.push_back(rem(laneInTile, page));
+    else if (pagesPerStep == 1)
+      place.slots.push_back(add(rem(token, page), index(tile * kTile)));
+    else
+      place.slots.push_back(rem(add(token, index(tile * kTile)), page));
+  }
+  return place;
+}
+
+/// Starts the loads of a tile of the step at `place`; keys that come by DMA are
+/// under way already.
+void LogitsKernel::loadTile(const Place &place, int64_t tile, Step &step) {
+  Value slot = place.slots[tile], ownSlot = getOwnSlot(place, tile);
+  Value pageId = place.pageIds[pagesPerStep == 1 ? 0 : tile];
+  for (int64_t piece = 0; piece < pieces && !shape.usesDma; ++piece) {
+    Value number = pieceNumber(piece);
+    if (in.layout == Layout::tiled) {
+      // Pieces of one column of 16 tokens, or of a smaller page, lie side by
+      // side.
+      const int64_t column = std::min(page, kTile) * kPiece;
+      Value inColumn = isPagePerLane()
+                           ? mul(slot, kPiece)
+                           : add(mul(laneInTile, kPiece), mul(slot, keyBytes));
+      step.keys.push_back(
+          loadPiece(keys, {pageId}, add(mul(number, column), inColumn)));
+    } else {
+      step.keys.push_back(
+          loadPiece(keys, {pageId, ownSlot}, mul(number, kPiece)));
+    }
+  }
+  for (int64_t i = 0; i < shape.getScaleWords(); ++i)
+    llvm::append_range(step.codes, loadCodes(keyScales, {pageId, ownSlot}, i));
+}
+
 /// Starts the loads of the step at `token`. By DMA the keys go to `buffer`.
 LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages,
                                           Value buffer) {
   Step step;
   if (shape.usesDma)
     issueKeys(token, pages, buffer);
-  const bool isTiled = in.layout == Layout::tiled;
-  SmallVector<Value> slots, pageIds;
-  for (Value id : pages)
-    pageIds.push_back(b.create<arith::IndexCastUIOp>(
-        b.getIndexType(), isPagePerLane() ? id : uniform(id)));
-
-  for (int64_t tile = 0; tile < groups; ++tile) {
-    // The slot of the tile's first token, or of the lane's own.
-    Value slot = pagesPerStep == 1 ? add(rem(token, page), index(tile * kTile))
-                                   : rem(add(token, index(tile * kTile)), page);
-    if (isPagePerLane())
-      slot = rem(laneInTile, page);
-    Value ownSlot = isPagePerLane() ? slot : add(slot, laneInTile);
-    Value pageId = pageIds[pagesPerStep == 1 ? 0 : tile];
-    slots.push_back(ownSlot);
-    for (int64_t piece = 0; piece < pieces && !shape.usesDma; ++piece) {
-      Value number = pieceNumber(piece);
-      if (isTiled) {
-        // Pieces of one column of 16 tokens, or of a smaller page, lie side by
-        // side.
-        const int64_t column = std::min(page, kTile) * kPiece;
-        Value inColumn =
-            isPagePerLane() ? mul(slot, kPiece)
-                            : add(mul(laneInTile, kPiece), mul(slot, keyBytes));
-        step.keys.push_back(
-            loadPiece(keys, {pageId}, add(mul(number, column), inColumn)));
-      } else {
-        step.keys.push_back(
-            loadPiece(keys, {pageId, ownSlot}, mul(number, kPiece)));
-      }
-    }
-    for (int64_t i = 0; i < shape.getScaleWords(); ++i)
-      llvm::append_range(step.codes,
-                         loadCodes(keyScales, {pageId, ownSlot}, i));
-  }
-  if (!shape.isFp4)
-    step.scales = loadScales(pageIds, slots, token);
+  Place place = locateStep(token, pages);
+  loadScales(place, step);
+  for (int64_t tile = 0; tile < groups; ++tile)
+    loadTile(place, tile, step);
   return step;
 }
 
@@ -166,35 +177,42 @@ LogitsKernel::Step LogitsKernel::loadStep(Value token, ValueRange pages,
 /// tile j in lane group j. Where a step has several pages, those of all tiles:
 /// loads with one page each and a choice of registers cost less than 64-bit
 /// addresses in lanes.
-SmallVector<Value> LogitsKernel::loadScales(ArrayRef<Value> pageIds,
-                                            ArrayRef<Value> slots,
-                                            Value token) {
-  auto load = [&](Value pageId, Value slot) -> Value {
-    return b.create<memref::LoadOp>(keyScales, ValueRange{pageId, slot});
+void LogitsKernel::loadScales(const Place &place, Step &step) {
+  if (shape.isFp4)
+    return;
+  auto load = [&](Value pageId, Value slot) {
+    step.scales.push_back(
+        b.create<memref::LoadOp>(keyScales, ValueRange{pageId, slot}));
   };
   if (pagesPerStep == 1)
-    return {load(pageIds[0], add(rem(token, page), lane))};
-  SmallVector<Value> scales;
-  for (auto [pageId, slot] : llvm::zip(pageIds, slots))
-    scales.push_back(load(pageId, slot));
-  return scales;
+    return load(place.pageIds[0], add(rem(place.token, page), lane));
+  for (int64_t tile = 0; tile < groups; ++tile)
+    load(place.pageIds[tile], getOwnSlot(place, tile));
 }
 
-/// What the arithmetic takes of a step: here and not at the loads, as it waits
+/// What the arithmetic takes of a tile: here and not at the loads, as it waits
 /// for them.
-LogitsKernel::Operands LogitsKernel::finishStep(const Step &step) {
-  Operands result;
-  for (auto [i, words] : llvm::enumerate(step.keys))
-    result.keys.push_back(clearBeyondRow(words, i % pieces));
-  for (ArrayRef<Value> codes = step.codes; !codes.empty();
-       codes = codes.drop_front(mma.scalesPerLane))
-    result.codes.push_back(packCodes(codes.take_front(mma.scalesPerLane)));
+LogitsKernel::TileOperands LogitsKernel::finishTile(const Step &step,
+                                                    int64_t tile) {
+  TileOperands result;
+  for (int64_t piece = 0; piece < pieces; ++piece)
+    result.keys.push_back(
+        clearBeyondRow(step.keys[tile * pieces + piece], piece));
+  const int64_t words = shape.getScaleWords(), each = mma.scalesPerLane;
+  for (int64_t i = 0; i < words; ++i)
+    result.codes.push_back(
+        packCodes(ArrayRef(step.codes).slice((tile * words + i) * each, each)));
+  return result;
+}
+
+/// The scale of the lane's token, or none where keys have codes.
+Value LogitsKernel::chooseScale(const Step &step) {
+  Value result;
   for (auto [tile, scale] : llvm::enumerate(step.scales))
-    result.scale = tile == 0
-                       ? scale
+    result = tile == 0 ? scale
                        : b.create<arith::SelectOp>(
                              less(group, index(static_cast<int64_t>(tile))),
-                             result.scale, scale);
+                             result, scale);
   return result;
 }
 
@@ -226,16 +244,10 @@ Value LogitsKernel::loadWeights(Value query, Value headTile) {
   return b.create<vector::LoadOp>(type, weights, ValueRange{row, head});
 }
 
+/// Copies the queries to LDS for all waves, unless one has them to itself.
 void LogitsKernel::stageQueries() {
-  if (config.getQuery() == QueryPlace::registers) {
-    for (int64_t i = 0; i < groupQueries; ++i)
-      for (int64_t h = 0; h < headTiles; ++h)
-        headTileRegisters.push_back(loadHeadTile(index(i), index(h)));
+  if (!shape.stagesQueries(config, ldsBytes))
     return;
-  }
-  if (config.getQuery() == QueryPlace::memory)
-    return;
-
   // The queries of the sequence before may still be in use.
   if (config.getSchedule() == LogitsSchedule::ragged)
     b.create<gpu::BarrierOp>();
@@ -314,44 +326,43 @@ SmallVector<Value> LogitsKernel::fragments(ArrayRef<Value> lanePieces) {
   return result;
 }
 
-/// Adds weight * max(product, 0) of 16 heads to the sums of each token tile.
-/// The sums are pairs, so that two heads share one packed instruction.
-void LogitsKernel::scoreTile(const HeadTile &heads, const Operands &step,
-                             SmallVectorImpl<Value> &sums) {
-  const int64_t perLane = mma.getAccPerLane();
-  auto accType = VectorType::get({perLane}, b.getF32Type());
+/// The products of 16 heads with the keys of a tile.
+Value LogitsKernel::multiplyTile(const HeadTile &heads,
+                                 const TileOperands &tile) {
+  auto accType = VectorType::get({mma.getAccPerLane()}, b.getF32Type());
   auto codesType = VectorType::get({4}, b.getType<Float8E8M0FNUType>());
   auto kind = MmaIdAttr::get(b.getContext(), mma.id);
-  Value zero = b.create<arith::ConstantOp>(
-      accType, DenseElementsAttr::get(accType, 0.0f));
   auto toCodes = [&](Value word) -> Value {
     Value vector = b.create<vector::BroadcastOp>(
         VectorType::get({1}, b.getI32Type()), word);
     return b.create<vector::BitCastOp>(codesType, vector);
   };
-  SmallVector<Value> a = fragments(heads.pieces);
+  Value acc = b.create<arith::ConstantOp>(accType, b.getZeroAttr(accType));
+  SmallVector<Value> a = fragments(heads.pieces), k = fragments(tile.keys);
+  for (auto [i, fa, fk] : llvm::enumerate(a, k)) {
+    if (shape.isFp4)
+      acc = b.create<MmaOp>(accType, kind, fa, fk, acc, toCodes(heads.codes[i]),
+                            toCodes(tile.codes[i]), b.getI32IntegerAttr(0),
+                            b.getI32IntegerAttr(0));
+    else
+      acc = b.create<MmaOp>(accType, kind, fa, fk, acc);
+  }
+  return acc;
+}
+
+/// `sum` and weight * max(product, 0) of 16 heads. The sum is a pair, so that
+/// two heads share one packed instruction.
+Value LogitsKernel::addHeads(Value headWeights, Value products, Value sum) {
   // Without these flags every maximum costs a second, canonicalising one.
   auto flags = arith::FastMathFlags::nnan | arith::FastMathFlags::nsz;
-  for (int64_t tile = 0; tile < groups; ++tile) {
-    SmallVector<Value> k =
-        fragments(ArrayRef(step.keys).slice(tile * pieces, pieces));
-    Value acc = zero;
-    for (auto [i, fa, fk] : llvm::enumerate(a, k)) {
-      if (shape.isFp4)
-        acc =
-            b.create<MmaOp>(accType, kind, fa, fk, acc, toCodes(heads.codes[i]),
-                            toCodes(step.codes[tile * a.size() + i]),
-                            b.getI32IntegerAttr(0), b.getI32IntegerAttr(0));
-      else
-        acc = b.create<MmaOp>(accType, kind, fa, fk, acc);
-    }
-    Value positive = b.create<arith::MaxNumFOp>(
-        acc, zero, arith::FastMathFlagsAttr::get(b.getContext(), flags));
-    for (int64_t pair = 0; pair < perLane / 2; ++pair)
-      sums[tile] =
-          b.create<math::FmaOp>(slice(heads.weights, 2 * pair, 2),
-                                slice(positive, 2 * pair, 2), sums[tile]);
-  }
+  Value zero = b.create<arith::ConstantOp>(products.getType(),
+                                           b.getZeroAttr(products.getType()));
+  Value positive = b.create<arith::MaxNumFOp>(
+      products, zero, arith::FastMathFlagsAttr::get(b.getContext(), flags));
+  for (int64_t pair = 0; pair < mma.getAccPerLane() / 2; ++pair)
+    sum = b.create<math::FmaOp>(slice(headWeights, 2 * pair, 2),
+                                slice(positive, 2 * pair, 2), sum);
+  return sum;
 }
 
 Value LogitsKernel::finishLogit(ValueRange sums, Value scale) {
@@ -385,19 +396,75 @@ void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
   b.create<memref::StoreOp>(logit, logits, ValueRange{row, column});
 }
 
-void LogitsKernel::scoreStep(const Operands &step, Value token) {
-  Value zeroPair = b.create<arith::ConstantOp>(
-      pairType(), DenseElementsAttr::get(cast<ShapedType>(pairType()), 0.0f));
-  if (config.getQuery() == QueryPlace::registers) {
-    for (int64_t i = 0; i < groupQueries; ++i) {
-      SmallVector<Value> sums(groups, zeroPair);
-      for (int64_t h = 0; h < headTiles; ++h)
-        scoreTile(headTileRegisters[i * headTiles + h], step, sums);
-      storeRow(index(i), token, sums, step.scale);
+/// Scores a step with queries in registers, tile by tile. The loads of a tile
+/// of the step at `next`, if there is one, start as soon as the same tile of
+/// this step is multiplied, into the registers that it leaves: keys take those
+/// of one step, and none of them is copied. So do page ids, which go to
+/// `pages`, and scales.
+LogitsKernel::Step LogitsKernel::scoreInPlace(const Step &step, Value token,
+                                              const Place *next,
+                                              SmallVectorImpl<Value> *pages) {
+  Step nextStep;
+  Value scale = chooseScale(step);
+  // Chosen here, and not where it is used.
+  if (step.scales.size() > 1)
+    scale = keepInAllLanes(scale);
+  SmallVector<SmallVector<Value>> sums(groupQueries);
+  for (int64_t tile = 0; tile < groups; ++tile) {
+    TileOperands operands = finishTile(step, tile);
+    SmallVector<Value> products;
+    for (const HeadTile &heads : headTileRegisters)
+      products.push_back(multiplyTile(heads, operands));
+    if (next) {
+      holdLoads();
+      loadTile(*next, tile, nextStep);
+      if (tile == 0)
+        loadScales(*next, nextStep);
+      if (tile < pagesPerStep)
+        pages->push_back(loadPage(next->after, tile));
     }
-    return;
+    for (int64_t i = 0; i < groupQueries; ++i) {
+      Value sum = zeroPair();
+      for (int64_t h = i * headTiles; h < (i + 1) * headTiles; ++h)
+        sum = addHeads(headTileRegisters[h].weights, products[h], sum);
+      sums[i].push_back(sum);
+    }
   }
+  for (int64_t i = 0; i < groupQueries; ++i)
+    storeRow(index(i), token, sums[i], scale);
+  return nextStep;
+}
 
+/// Neither the products before nor the loads behind change places.
+void LogitsKernel::holdLoads() {
+  auto free = amdgpu::sched_barrier_opt_enum::valu |
+              amdgpu::sched_barrier_opt_enum::salu |
+              amdgpu::sched_barrier_opt_enum::transcendental;
+  b.create<amdgpu::SchedBarrierOp>(free);
+}
+
+/// The operands of all tiles and the scale. Waits for them: to the backend a
+/// load from before a loop that is used inside is a reason to wait for all of
+/// them ahead of the loop, those of the next step too.
+LogitsKernel::StepOperands LogitsKernel::finishStep(const Step &step) {
+  StepOperands result;
+  for (int64_t tile = 0; tile < groups; ++tile)
+    result.tiles.push_back(finishTile(step, tile));
+  result.scale = chooseScale(step);
+  if (shape.usesDma)
+    return result;
+  for (TileOperands &tile : result.tiles)
+    for (auto *values : {&tile.keys, &tile.codes})
+      for (Value &value : *values)
+        value = keepInAllLanes(value);
+  if (result.scale)
+    result.scale = keepInAllLanes(result.scale);
+  holdLoads();
+  return result;
+}
+
+/// Scores a step with queries in LDS or memory.
+void LogitsKernel::scoreStep(const StepOperands &step, Value token) {
   // A loop and not copies of its body: the reads of LDS do not change in the
   // token loop, and without this loop the backend hoists all of them into
   // registers, 473 of them for 128 heads and 4 queries.
@@ -409,26 +476,30 @@ void LogitsKernel::scoreStep(const Operands &step, Value token) {
   keepLoop(queryLoop);
   b.setInsertionPointToStart(queryLoop.getBody());
   Value query = queryLoop.getInductionVar();
-  SmallVector<Value> sums(groups, zeroPair);
+  SmallVector<Value> sums(groups, zeroPair());
   for (int64_t h = 0; h < headTiles; ++h) {
-    if (!queryLds) {
-      scoreTile(loadHeadTile(query, index(h)), step, sums);
-      continue;
-    }
-    HeadTile heads;
-    Value tile = add(mul(query, headTiles), index(h));
-    for (int64_t piece = 0; piece < pieces; ++piece)
-      heads.pieces.push_back(b.create<vector::LoadOp>(
-          wordsType(), queryLds,
-          ValueRange{add(mul(tile, pieces), index(piece)), lane, index(0)}));
-    for (int64_t i = 0; i < shape.getScaleWords(); ++i)
-      heads.codes.push_back(b.create<memref::LoadOp>(
-          codeLds,
-          ValueRange{add(mul(tile, shape.getScaleWords()), index(i)), lane}));
-    heads.weights = loadWeights(query, index(h));
-    scoreTile(heads, step, sums);
+    HeadTile heads = getHeadTile(query, index(h));
+    for (int64_t tile = 0; tile < groups; ++tile)
+      sums[tile] = addHeads(heads.weights,
+                            multiplyTile(heads, step.tiles[tile]), sums[tile]);
   }
   storeRow(query, token, sums, step.scale);
+}
+
+/// A head tile from LDS.
+LogitsKernel::HeadTile LogitsKernel::readHeadTile(Value query, Value headTile) {
+  HeadTile heads;
+  Value tile = add(mul(query, headTiles), headTile);
+  for (int64_t piece = 0; piece < pieces; ++piece)
+    heads.pieces.push_back(b.create<vector::LoadOp>(
+        wordsType(), queryLds,
+        ValueRange{add(mul(tile, pieces), index(piece)), lane, index(0)}));
+  for (int64_t i = 0; i < shape.getScaleWords(); ++i)
+    heads.codes.push_back(b.create<memref::LoadOp>(
+        codeLds,
+        ValueRange{add(mul(tile, shape.getScaleWords()), index(i)), lane}));
+  heads.weights = loadWeights(query, headTile);
+  return heads;
 }
 
 /// Keeps the backend from unrolling `loop`.
@@ -442,35 +513,54 @@ void LogitsKernel::keepLoop(scf::ForOp loop) {
                                               {}, {}));
 }
 
+/// The queries that stay in registers.
+void LogitsKernel::loadHeadTiles() {
+  if (config.getQuery() != QueryPlace::registers)
+    return;
+  for (int64_t i = 0; i < groupQueries; ++i)
+    for (int64_t h = 0; h < headTiles; ++h)
+      headTileRegisters.push_back(getHeadTile(index(i), index(h)));
+}
+
 void LogitsKernel::emitTokenLoop() {
   auto isBusy =
       b.create<scf::IfOp>(less(start, limit), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&isBusy.getThenRegion().front());
-  if (config.getQuery() != QueryPlace::registers)
-    stageQueries();
-  Value first = add(start, mul(wave, lanes));
-  auto hasStep =
-      b.create<scf::IfOp>(less(first, limit), /*withElseRegion=*/false);
-  b.setInsertionPointToStart(&hasStep.getThenRegion().front());
-  if (config.getQuery() == QueryPlace::registers)
-    stageQueries();
-
   // Keys are loaded one step ahead of their use and page ids two, with all
   // reads of the block table held to the pages of the sequence. The last step
   // is scored behind the loop, so that no keys are loaded in vain and no branch
   // comes between a load and its use, at which the backend would wait.
   const int64_t stride = config.getWaves() * lanes;
+  Value first = add(start, mul(wave, lanes));
+  SmallVector<Value> firstPages = loadPages(first);
+  // Before the keys, as in the loop, and held there by a fence that leaves no
+  // instruction: behind them, the loop would wait for all keys to have these.
+  SmallVector<Value> secondPages = loadPages(add(first, index(stride)));
+  b.create<LLVM::FenceOp>(LLVM::AtomicOrdering::acq_rel, "singlethread");
+  stageQueries();
+  auto hasStep =
+      b.create<scf::IfOp>(less(first, limit), /*withElseRegion=*/false);
+  b.setInsertionPointToStart(&hasStep.getThenRegion().front());
   // Either buffer will do for the first step. The same one for all sequences
   // would let the backend keep the descriptors of first steps in registers.
   Value buffer = rem(sequence, 2);
-  Step step = loadStep(first, loadPages(first), buffer);
+  Step step = loadStep(first, firstPages, buffer);
+  loadHeadTiles();
   SmallVector<Value> carried = step.flatten();
   carried.append({first, buffer});
-  llvm::append_range(carried, loadPages(add(first, index(stride))));
+  llvm::append_range(carried, secondPages);
 
   auto loop = b.create<scf::ForOp>(first, sub(limit, index(stride)),
                                    index(stride), carried);
+  const bool isInPlace =
+      config.getQuery() == QueryPlace::registers && !shape.usesDma;
+  auto score = [&](const Step &step, Value token) {
+    if (config.getQuery() == QueryPlace::registers)
+      scoreInPlace(step, token, /*next=*/nullptr, /*pages=*/nullptr);
+    else
+      scoreStep(finishStep(step), token);
+  };
   auto takeCarried = [&](ValueRange values) {
     Step taken = step.take(values);
     return std::make_tuple(taken, values[0], values[1], values.drop_front(2));
@@ -482,15 +572,28 @@ void LogitsKernel::emitTokenLoop() {
         takeCarried(loop.getRegionIterArgs());
     Value nextToken = add(token, index(stride));
     Value nextBuffer = sub(index(1), currentBuffer);
-    SmallVector<Value> yielded =
-        loadStep(nextToken, pages, nextBuffer).flatten();
+    Step next;
+    SmallVector<Value> nextPages;
+    if (isInPlace) {
+      Place place = locateStep(nextToken, pages);
+      next = scoreInPlace(current, token, &place, &nextPages);
+    } else if (shape.usesDma) {
+      nextPages = loadPages(add(nextToken, index(stride)));
+      next = loadStep(nextToken, pages, nextBuffer);
+      awaitKeys(shape.getDmaLoads(), currentBuffer, current);
+      score(current, token);
+    } else {
+      StepOperands operands = finishStep(current);
+      nextPages = loadPages(add(nextToken, index(stride)));
+      next = loadStep(nextToken, pages, nextBuffer);
+      scoreStep(operands, token);
+    }
+    SmallVector<Value> yielded = next.flatten();
     yielded.append({nextToken, nextBuffer});
-    llvm::append_range(yielded, loadPages(add(nextToken, index(stride))));
-    awaitKeys(shape.getDmaLoads(), currentBuffer, current);
-    scoreStep(finishStep(current), token);
+    llvm::append_range(yielded, nextPages);
     b.create<scf::YieldOp>(yielded);
   }
   auto [last, token, lastBuffer, pages] = takeCarried(loop.getResults());
   awaitKeys(0, lastBuffer, last);
-  scoreStep(finishStep(last), token);
+  score(last, token);
 }

@@ -29,21 +29,23 @@ class LogitsKernel : protected KernelBody {
 public:
   LogitsKernel(KernelBuilder &kernel, const LogitsOperands &in,
                LogitsConfigAttr config, Fill fill, const TargetInfo &target)
-      : LogitsKernel(kernel, in, config, fill, target, in.getNumQueries()) {}
+      : LogitsKernel(kernel, in, config, fill, target, in.getNumQueries(),
+                     target.ldsBytes) {}
   virtual ~LogitsKernel() = default;
 
   void emit();
 
 protected:
+  /// For `groupQueries` of the queries, with `ldsBytes` for keys and queries.
   LogitsKernel(KernelBuilder &kernel, const LogitsOperands &in,
                LogitsConfigAttr config, Fill fill, const TargetInfo &target,
-               int64_t groupQueries)
+               int64_t groupQueries, int64_t ldsBytes)
       : KernelBody(kernel, target), in(in), config(config), fill(fill),
         mma(getMmaInfo(config.getMma())), shape(in, mma, target, groupQueries),
         groups(shape.groups), numQueries(in.getNumQueries()),
         groupQueries(groupQueries), headTiles(shape.headTiles),
         page(in.getPageSize()), keyBytes(shape.rowBytes), pieces(shape.pieces),
-        pagesPerStep(page % lanes == 0 ? 1 : groups) {}
+        pagesPerStep(page % lanes == 0 ? 1 : groups), ldsBytes(ldsBytes) {}
 
   /// What is loaded of one step, as it is carried from one iteration to the
   /// next.
@@ -73,11 +75,24 @@ protected:
     }
   };
 
-  /// What the arithmetic takes of one step.
-  struct Operands {
-    SmallVector<Value> keys;  // groups * pieces of vector<4xi32>
-    SmallVector<Value> codes; // mxfp4: groups * fragments of i32, E8M0
-    Value scale;              // fp8: f32, of the lane's token
+  /// Where a step is.
+  struct Place {
+    Value token;
+    Value after;                // the token of the wave's step behind it
+    SmallVector<Value> pageIds; // of the step, or of each tile
+    SmallVector<Value> slots;   // of each tile's first token, or the lane's own
+  };
+
+  /// What the arithmetic takes of one tile.
+  struct TileOperands {
+    SmallVector<Value> keys;  // pieces of vector<4xi32>
+    SmallVector<Value> codes; // mxfp4: fragments of i32, E8M0
+  };
+
+  /// The same of a step, with the scale of the lane's token.
+  struct StepOperands {
+    SmallVector<TileOperands> tiles;
+    Value scale; // fp8: f32
   };
 
   /// A tile of 16 tokens spans several pages, so that lanes differ in theirs.
@@ -104,19 +119,32 @@ protected:
 
   // Loads.
   SmallVector<Value> loadPages(Value token);
+  Value loadPage(Value token, int64_t tile);
   Step loadStep(Value token, ValueRange pages, Value buffer);
-  SmallVector<Value> loadScales(ArrayRef<Value> pageIds, ArrayRef<Value> slots,
-                                Value token);
+  Place locateStep(Value token, ValueRange pages);
+  Value getOwnSlot(const Place &place, int64_t tile) {
+    return isPagePerLane() ? place.slots[tile]
+                           : add(place.slots[tile], laneInTile);
+  }
+  void loadTile(const Place &place, int64_t tile, Step &step);
+  void loadScales(const Place &place, Step &step);
   Value pieceNumber(int64_t piece);
   Value loadPiece(Value memref, ArrayRef<Value> leading, Value offset);
   Value clearBeyondRow(Value words, int64_t piece);
   SmallVector<Value> loadCodes(Value memref, ArrayRef<Value> leading,
                                int64_t fragment);
   Value packCodes(ArrayRef<Value> codes);
-  Operands finishStep(const Step &step);
+  TileOperands finishTile(const Step &step, int64_t tile);
+  Value chooseScale(const Step &step);
   HeadTile loadHeadTile(Value query, Value headTile);
+  HeadTile readHeadTile(Value query, Value headTile);
+  HeadTile getHeadTile(Value query, Value headTile) {
+    return queryLds ? readHeadTile(query, headTile)
+                    : loadHeadTile(query, headTile);
+  }
   Value loadWeights(Value query, Value headTile);
   void stageQueries();
+  void loadHeadTiles();
 
   // Keys by tensor DMA.
   void issueKeys(Value token, ValueRange pages, Value buffer);
@@ -126,16 +154,23 @@ protected:
   SmallVector<Value> readKeys(Value buffer);
 
   // Arithmetic.
-  void scoreStep(const Operands &step, Value token);
-  void scoreTile(const HeadTile &heads, const Operands &step,
-                 SmallVectorImpl<Value> &sums);
+  StepOperands finishStep(const Step &step);
+  void scoreStep(const StepOperands &step, Value token);
+  Step scoreInPlace(const Step &step, Value token, const Place *next,
+                    SmallVectorImpl<Value> *pages);
+  void holdLoads();
+  Value multiplyTile(const HeadTile &heads, const TileOperands &tile);
+  Value addHeads(Value headWeights, Value products, Value sum);
   Value finishLogit(ValueRange sums, Value scale);
   virtual void storeRow(Value query, Value token, ValueRange sums, Value scale);
   SmallVector<Value> fragments(ArrayRef<Value> lanePieces);
   void keepLoop(scf::ForOp loop);
 
   VectorType wordsType() { return VectorType::get({4}, b.getI32Type()); }
-  Type pairType() { return VectorType::get({2}, b.getF32Type()); }
+  Value zeroPair() {
+    auto type = VectorType::get({2}, b.getF32Type());
+    return b.create<arith::ConstantOp>(type, b.getZeroAttr(type));
+  }
 
   const LogitsOperands in;
   LogitsConfigAttr config;
@@ -145,7 +180,7 @@ protected:
   /// N, and how many of the N this kernel scores.
   const int64_t groups, numQueries, groupQueries, headTiles, page, keyBytes,
       pieces;
-  const int64_t pagesPerStep;
+  const int64_t pagesPerStep, ldsBytes;
 
   Value q, queryScales, keys, keyScales, weights, blockTable, contextLens,
       rowEnds, logits;
@@ -153,9 +188,12 @@ protected:
   Value laneInTile, group, worker, sequence;
   /// The first of the queries, null for 0.
   Value firstQuery;
-  /// Length of the context as given, columns of the logits and those that any
-  /// row can have, the first column that no row has.
-  Value context, columns, capacity, end;
+  /// Columns of the op, and of those that a page has, at most 2^31 - 1, as
+  /// i32.
+  Value columns, mostColumns;
+  /// Length of the context as given, as i32, but not below 0; the columns that
+  /// any of its rows can have; the first column that no row has.
+  Value context, capacity, end;
   /// Columns of this workgroup: [start, limit).
   Value start, limit;
   Value numChunks, lastPage;

@@ -12,23 +12,30 @@ using namespace mlir::pa;
 
 constexpr int64_t kTile = LogitsShape::kTile;
 
+/// Where a row ends, from 0 to the end of what any row of the sequence has.
 Value LogitsKernel::emitRowEnd(Value query) {
+  // All of it fits 32 bits, with no sum that does not: rows are 8 at most.
+  Value most = b.create<arith::IndexCastUIOp>(b.getI32Type(), capacity);
   Value rowEnd;
-  if (rowEnds)
-    rowEnd = loadIndex(rowEnds, {add(mul(sequence, numQueries), query)});
-  else
-    rowEnd = add(sub(context, index(numQueries - 1)), query);
-  return max(min(rowEnd, capacity), index(0));
+  if (rowEnds) {
+    rowEnd = b.create<memref::LoadOp>(
+        rowEnds, ValueRange{add(mul(sequence, numQueries), query)});
+  } else {
+    Value number = b.create<arith::IndexCastUIOp>(b.getI32Type(), query);
+    rowEnd = add(sub(context, i32(numQueries - 1)), number);
+  }
+  return b.create<arith::IndexCastUIOp>(b.getIndexType(),
+                                        max(min(rowEnd, most), i32(0)));
 }
 
 /// Takes `newSequence` as the sequence and finds what its rows end at, in whole
 /// chunks too.
 void LogitsKernel::emitSequence(Value newSequence) {
   sequence = newSequence;
-  context = loadIndex(contextLens, {sequence});
-  columns = logits ? b.create<memref::DimOp>(logits, 1) : kernel.arg("columns");
-  Value tableTokens = mul(b.create<memref::DimOp>(blockTable, 1), page);
-  capacity = max(min(min(context, columns), tableTokens), index(0));
+  context = b.create<memref::LoadOp>(contextLens, ValueRange{sequence});
+  context = max(context, i32(0));
+  capacity = b.create<arith::IndexCastUIOp>(b.getIndexType(),
+                                            min(context, mostColumns));
   end = capacity;
   if (rowEnds) {
     end = index(0);
@@ -79,11 +86,17 @@ void LogitsKernel::emitEvenSchedule() {
     emitFill(worker, numWorkers);
 }
 
-/// Chunks of the sequence `first + lane`, 0 beyond the last one.
+/// Chunks of the sequence `first + lane`, 0 beyond the last one. They have 32
+/// bits where no wave has as many in all.
 Value LogitsKernel::emitLaneChunks(Value first, Value batch) {
   Value number = add(first, lane);
   emitSequence(min(number, sub(batch, index(1))));
-  return b.create<arith::SelectOp>(less(number, batch), numChunks, index(0));
+  Value chunks =
+      b.create<arith::SelectOp>(less(number, batch), numChunks, index(0));
+  // 2^31 - 1 columns have 2^31 / chunk chunks at most.
+  return config.getChunk() > lanes
+             ? b.create<arith::IndexCastUIOp>(b.getI32Type(), chunks)
+             : chunks;
 }
 
 /// All chunks of all sequences in a row are shared evenly: a workgroup goes
@@ -91,14 +104,19 @@ Value LogitsKernel::emitLaneChunks(Value first, Value batch) {
 /// has many workgroups, an empty one none.
 void LogitsKernel::emitRaggedSchedule() {
   Value batch = b.create<memref::DimOp>(q, 0);
+  auto toIndex = [&](Value value) -> Value {
+    return value.getType().isIndex()
+               ? value
+               : b.create<arith::IndexCastUIOp>(b.getIndexType(), value);
+  };
   auto sumLoop =
       b.create<scf::ForOp>(index(0), batch, index(lanes), ValueRange{index(0)});
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(sumLoop.getBody());
     Value chunks = emitLaneChunks(sumLoop.getInductionVar(), batch);
-    b.create<scf::YieldOp>(
-        ValueRange{add(sumLoop.getRegionIterArg(0), emitWaveSum(chunks))});
+    b.create<scf::YieldOp>(ValueRange{
+        add(sumLoop.getRegionIterArg(0), toIndex(emitWaveSum(chunks)))});
   }
   auto [first, count] = emitShare(sumLoop.getResult(0), numWorkers, worker);
 
@@ -114,22 +132,23 @@ void LogitsKernel::emitRaggedSchedule() {
     Value before = args[0], firstSequence = args[1], chunksBefore = args[2],
           lastSequence = args[3];
     Value chunks = emitLaneChunks(findLoop.getInductionVar(), batch);
-    Value upTo = add(before, emitWaveScan(chunks));
-    auto sumWhere = [&](Value isBefore, Value value) {
-      return emitWaveSum(b.create<arith::SelectOp>(isBefore, value, index(0)));
-    };
+    Value inWave = emitWaveScan(chunks);
+    Value upTo = add(before, toIndex(inWave));
     Value isInside = less(add(findLoop.getInductionVar(), lane), batch);
-    auto endsBefore = [&](Value chunk) -> Value {
+    // Lanes that end at or before a chunk are the first ones.
+    auto countBefore = [&](Value chunk) -> Value {
       Value ends =
           b.create<arith::CmpIOp>(arith::CmpIPredicate::sle, upTo, chunk);
-      return b.create<arith::AndIOp>(ends, isInside);
+      return countLanes(b.create<arith::AndIOp>(ends, isInside));
     };
-    Value beforeFirst = endsBefore(first);
-    b.create<scf::YieldOp>(
-        ValueRange{add(before, emitWaveSum(chunks)),
-                   add(firstSequence, sumWhere(beforeFirst, index(1))),
-                   add(chunksBefore, sumWhere(beforeFirst, chunks)),
-                   add(lastSequence, sumWhere(endsBefore(last), index(1)))});
+    Value numBefore = countBefore(first);
+    Value lastBefore = max(sub(numBefore, index(1)), index(0));
+    Value added = select(less(index(0), numBefore),
+                         toIndex(readLane(inWave, lastBefore)), index(0));
+    Value all = toIndex(readLane(inWave, index(lanes - 1)));
+    b.create<scf::YieldOp>(ValueRange{
+        add(before, all), add(firstSequence, numBefore),
+        add(chunksBefore, added), add(lastSequence, countBefore(last))});
   }
   Value position = sub(first, findLoop.getResult(2));
   auto hasWork =
@@ -185,7 +204,8 @@ Value LogitsKernel::queryOfSequence(Value query) {
                     : query;
 }
 
-/// Sets the operands, and the numbers of the lane.
+/// Sets the operands but the logits, whose `columns` are known, and the numbers
+/// of the lane.
 void LogitsKernel::bindOperands() {
   q = kernel.arg("q");
   queryScales = in.queryScales ? kernel.arg("query_scales") : Value();
@@ -195,6 +215,10 @@ void LogitsKernel::bindOperands() {
   blockTable = kernel.arg("block_table");
   contextLens = kernel.arg("context_lens");
   rowEnds = in.rowEnds ? kernel.arg("row_ends") : Value();
+  Value tableTokens = mul(b.create<memref::DimOp>(blockTable, 1), page);
+  mostColumns = b.create<arith::IndexCastUIOp>(
+      b.getI32Type(), min(min(columns, tableTokens),
+                          index(std::numeric_limits<int32_t>::max())));
   if (in.layout == Layout::tiled) {
     SmallVector<ReassociationIndices> pageBytes{{0}, {1, 2}};
     keys = b.create<memref::CollapseShapeOp>(keys, pageBytes);
@@ -212,6 +236,7 @@ void LogitsKernel::bindOperands() {
 void LogitsKernel::emit() {
   logits = kernel.arg("logits");
   numWorkers = kernel.arg("num_workers");
+  columns = b.create<memref::DimOp>(logits, 1);
   bindOperands();
   worker = kernel.blockId(gpu::Dimension::x);
   if (config.getSchedule() == LogitsSchedule::even)

@@ -25,6 +25,12 @@ struct LogitsShape {
   /// Bytes that a lane loads of a row at once.
   static constexpr int64_t kPiece = 16;
 
+  /// Tokens of a page from which on it is worth a tensor copy. A copy takes 9
+  /// scalar instructions: pages of 4 tokens cost 10.4 wave instructions for
+  /// each logit by copies and 7.6 by loads of lanes, pages of 8 8.9 and 7.7,
+  /// but 3.7 and 4.0 vector instructions.
+  static constexpr int64_t kMinDmaTokens = 8;
+
   LogitsShape(const LogitsOperands &in, const MmaInfo &mma,
               const TargetInfo &target)
       : LogitsShape(in, mma, target, in.getNumQueries()) {}
@@ -39,7 +45,8 @@ struct LogitsShape {
         fragmentBytes(mma.getKPerLane() / (isFp4 ? 2 : 1)),
         pieces(llvm::divideCeil(fragments * fragmentBytes, kPiece)),
         scaleBlocks(in.getHeadDim() / 32), scalesPerFragment(isFp4 ? 1 : 0),
-        accPerLane(mma.getAccPerLane()), usesDma(target.hasTensorDma),
+        accPerLane(mma.getAccPerLane()),
+        usesDma(target.hasTensorDma && in.getPageSize() >= kMinDmaTokens),
         isTiled(in.layout == Layout::tiled),
         dmaTokens(in.getPageSize() % lanes == 0
                       ? lanes
@@ -74,6 +81,15 @@ struct LogitsShape {
   int64_t getQueryLdsBytes() const {
     return getQueryTiles() *
            (lanes * (pieces * kPiece + 4 * getScaleWords()) + 4 * kTile);
+  }
+
+  /// Whether queries pass through LDS: they stay there, or go on to the
+  /// registers of several waves, each of which would load them from memory.
+  bool stagesQueries(LogitsConfigAttr config, int64_t ldsBytes) const {
+    const int64_t waves = config.getWaves();
+    return config.getQuery() == QueryPlace::lds ||
+           (config.getQuery() == QueryPlace::registers && waves > 1 &&
+            getKeyLdsBytes(waves) + getQueryLdsBytes() <= ldsBytes);
   }
 
   /// Tensor copies of one step.

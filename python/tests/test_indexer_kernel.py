@@ -340,3 +340,27 @@ def test_schedules_are_bit_equal(chip):
 def fits_lds(chip, config):
     """gfx942 has 64 KiB of LDS."""
     return chip != "gfx942" or config[3] * config[4] * 8 < 49152
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_memory_traffic(chip):
+    """One workgroup for a sequence writes the results and nothing else, and reads each
+    key once; splits write and read their candidates, less than a tenth of what the
+    logits would take."""
+    batch, context, k = 2, 8192, 64
+    scores = dict(lens=(context,) * batch, columns=context, table_slack=0)
+    problem = logits_kernel.make(logits_kernel.Case(chip, **scores))
+    tokens = batch * context
+    # A page id is one address for all lanes, which counts for each of them, and a
+    # wave loads its queries itself where LDS has no room for them.
+    most = tokens * (128 + 4 + 4) + batch * 8 * 2 * 64 * (128 + 4)
+    results = batch * k * 4
+    whole = case_of(chip, k=k, values=False, config=(8, 2, "registers", 1, 4096, 1), **scores)
+    stats = launch(whole, problem)[2]
+    assert stats["bytes_stored"]["global"] == results
+    assert tokens * 132 <= stats["bytes_loaded"]["global"] <= most
+    split = replace(whole, config=(8, 2, "registers", 1, 4096, 2))
+    stats = launch(split, problem)[2]
+    found = stats["bytes_stored"]["global"] - results
+    assert found == batch * 2 * (8 * k + 4)
+    assert 2 * found < 0.1 * tokens * 8

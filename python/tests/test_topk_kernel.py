@@ -352,7 +352,7 @@ def test_poison_past_the_row_end_changes_nothing(chip):
 
 @parametrize(on_all_chips(dict(k=2048), dict(k=512), dict(k=16)))
 def test_instructions_for_each_column(case):
-    """Of a row of 131072 columns; bench/topk_cost.py prints them."""
+    """Of a row of 131072 columns; `bench/run --only topk` prints them."""
     case = replace(case, lens=(131072,), row_slack=0, config=(8, 8, case.k + 4096, 1))
     operands, _ = make(case)
     folder, (kernel,) = kernel_harness.compile_kernels(make_mlir(case), case.chip)

@@ -44,8 +44,9 @@ static cl::opt<std::string>
             cl::desc("options of the pa-lower-to-binary pipeline, for example "
                      "\"num-cus=80 force-address-form=global\""),
             cl::cat(category));
-static cl::opt<bool> report("report", cl::desc("print a line for each kernel"),
-                            cl::cat(category));
+static cl::opt<bool>
+    report("report", cl::desc("print what each kernel takes, and its hot loop"),
+           cl::cat(category));
 
 namespace {
 /// Files that are written together or not at all.
@@ -144,26 +145,51 @@ static LogicalResult writeAll(ArrayRef<CompiledModule> modules,
   return success();
 }
 
-/// One line for each kernel: chip, symbol, size of the file, registers, LDS,
-/// spills, and the address form of each kind of access.
+static int64_t getNumber(const llvm::json::Object &object, StringRef name) {
+  return object.getInteger(name).value_or(0);
+}
+
+/// The instructions of a hot loop by class, and what they cost.
+static void printLoop(const llvm::json::Object &loop) {
+  const llvm::json::Object &cost = *loop.getObject("cost");
+  llvm::outs() << "  hot loop:";
+  for (StringRef name : {"matrix", "vector", "memory", "lds", "scalar", "sync"})
+    llvm::outs() << " " << getNumber(cost, name) << " " << name;
+  llvm::outs() << "; " << getNumber(cost, "full_waits")
+               << " waits for all loads";
+  if (int64_t matrix = getNumber(cost, "matrix_cycles"))
+    llvm::outs() << "; cycles: matrix " << matrix << ", vector "
+                 << getNumber(cost, "vector_cycles");
+  if (int64_t matrix = getNumber(cost, "matrix"))
+    llvm::outs() << llvm::formatv(
+        "; per matrix: {0:f2} vector, {1:f2} LDS",
+        static_cast<double>(getNumber(cost, "vector")) / matrix,
+        static_cast<double>(getNumber(cost, "lds")) / matrix);
+  llvm::outs() << "\n";
+}
+
+/// For each kernel a line with chip, symbol, size of the file, registers, LDS,
+/// spills, occupancy and the address form of each kind of access, and one with
+/// its hot loop.
 static void printReport(ArrayRef<CompiledModule> modules) {
   for (const CompiledModule &module : modules)
     for (const CodeObject &object : module.objects)
       for (const llvm::json::Value &value : object.kernels) {
         const llvm::json::Object &kernel = *value.getAsObject();
-        auto number = [](const llvm::json::Object &o, StringRef name) {
-          return o.getInteger(name).value_or(0);
-        };
         const auto &registers = *kernel.getObject("registers");
         const auto &spills = *kernel.getObject("spills");
         llvm::outs() << object.chip << " "
                      << kernel.getString("symbol").value_or("") << ": "
                      << object.elf.size() << " bytes, "
-                     << number(registers, "vgprs") << " VGPRs, "
-                     << number(registers, "sgprs") << " SGPRs, "
-                     << number(kernel, "lds_bytes") << " bytes LDS, "
-                     << number(spills, "vgprs") + number(spills, "sgprs")
-                     << " spills; address forms:";
+                     << getNumber(registers, "vgprs") << " VGPRs, "
+                     << getNumber(registers, "agprs") << " AGPRs, "
+                     << getNumber(registers, "sgprs") << " SGPRs, "
+                     << getNumber(kernel, "lds_bytes") << " bytes LDS, "
+                     << getNumber(spills, "vgprs") + getNumber(spills, "sgprs")
+                     << " spills";
+        if (int64_t waves = getNumber(kernel, "waves_per_simd"))
+          llvm::outs() << ", " << waves << " waves per SIMD";
+        llvm::outs() << "; address forms:";
         if (const auto *accesses = kernel.getArray("accesses"))
           for (const llvm::json::Value &access : *accesses) {
             const llvm::json::Object &o = *access.getAsObject();
@@ -171,6 +197,8 @@ static void printReport(ArrayRef<CompiledModule> modules) {
                          << o.getString("form").value_or("");
           }
         llvm::outs() << "\n";
+        if (const llvm::json::Object *loop = kernel.getObject("hot_loop"))
+          printLoop(*loop);
       }
 }
 
@@ -205,23 +233,22 @@ int main(int argc, char **argv) {
   if (!module)
     return 1;
 
-  std::vector<CompiledModule> modules;
-  for (const std::string &chip : chips) {
-    LoweringOptions lowering;
+  std::vector<LoweringOptions> lowerings(chips.size());
+  for (auto [lowering, chip] : llvm::zip(lowerings, chips)) {
     if (failed(lowering.parseFromString(options, llvm::errs())))
       return 1;
     lowering.chip = chip;
     lowering.keepText = !emit.empty();
-    FailureOr<CompiledModule> compiled = compileModule(*module, lowering);
-    if (failed(compiled))
-      return 1;
-    modules.push_back(std::move(*compiled));
   }
+  FailureOr<std::vector<CompiledModule>> modules =
+      compileModules(*module, lowerings);
+  if (failed(modules))
+    return 1;
   StringRef stem =
       inputPath == "-" ? "stdin" : llvm::sys::path::stem(inputPath);
-  if (failed(writeAll(modules, stem)))
+  if (failed(writeAll(*modules, stem)))
     return 1;
   if (report)
-    printReport(modules);
+    printReport(*modules);
   return 0;
 }

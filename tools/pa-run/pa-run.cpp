@@ -7,12 +7,14 @@
 
 #include "Compare.h"
 #include "PagedAttn/Emulator/Emulator.h"
+#include "PagedAttn/Emulator/HotLoop.h"
 #include "PagedAttn/Emulator/ReportWriter.h"
 #include "Spec.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
@@ -31,6 +33,10 @@ struct CommandLine {
   cl::OptionCategory Category{"pa-run options"};
   cl::opt<std::string> SpecPath{cl::Positional, cl::Required,
                                 cl::desc("SPEC.json"), cl::cat(Category)};
+  cl::opt<bool> Cost{
+      "cost", cl::cat(Category),
+      cl::desc("Run nothing: the file is a code object, of which to print the "
+               "static cost as JSON")};
   cl::opt<std::string> StatsPath{"stats", cl::value_desc("file"),
                                  cl::desc("Write what the run did as JSON"),
                                  cl::cat(Category)};
@@ -307,6 +313,30 @@ int runSpec(const CommandLine &Line) {
   return Code;
 }
 
+/// The kernels of a code object with their hot loops.
+int printCost(StringRef Path) {
+  auto File = MemoryBuffer::getFile(Path, /*IsText=*/false,
+                                    /*RequiresNullTerminator=*/false);
+  if (!File)
+    return usageError("cannot read code object '" + Path +
+                      "': " + File.getError().message());
+  Expected<std::vector<emu::KernelCode>> Kernels =
+      emu::readKernelCode((*File)->getBuffer());
+  if (!Kernels)
+    return usageError("'" + Path + "': " + toString(Kernels.takeError()));
+  json::Array Entries;
+  for (const emu::KernelCode &K : *Kernels) {
+    json::Object Entry{{"symbol", K.Symbol}, {"instructions", K.Instructions}};
+    if (K.Loop) {
+      Entry["hot_loop"] = emu::hotLoopToJson(*K.Loop);
+      Entry["text"] = json::Array(K.Loop->Text);
+    }
+    Entries.push_back(std::move(Entry));
+  }
+  outs() << formatv("{0:2}", json::Value(std::move(Entries))) << '\n';
+  return ExitOk;
+}
+
 } // namespace
 
 int main(int Argc, char **Argv) {
@@ -325,5 +355,5 @@ int main(int Argc, char **Argv) {
           Argc, Argv,
           "Runs a kernel of an AMDGPU code object in the emulator\n", &errs()))
     return ExitUsage;
-  return runSpec(Line);
+  return Line.Cost ? printCost(Line.SpecPath) : runSpec(Line);
 }

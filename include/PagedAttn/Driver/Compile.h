@@ -39,6 +39,12 @@ struct CompiledModule {
 FailureOr<CompiledModule> compileModule(ModuleOp module,
                                         const LoweringOptions &options);
 
+/// The same for several sets of options, one for each chip, on the threads of
+/// the context. The result does not depend on their number, nor does the order
+/// of the diagnostics.
+FailureOr<std::vector<CompiledModule>>
+compileModules(ModuleOp module, ArrayRef<LoweringOptions> options);
+
 /// The manifest of a set of code objects, as docs/manifest.md describes it.
 llvm::json::Value makeManifest(ArrayRef<CompiledModule> modules);
 

@@ -4,7 +4,11 @@ import json
 import pathlib
 import sys
 
+COST = {name: int for name in ("matrix", "vector", "memory", "lds", "scalar", "sync",
+                               "full_waits", "vector_cycles")}
 SCHEMA = {
+    "instructions": int,
+    "hot_loop": {"cost": COST | {"matrix_cycles": int, "matrix_flops": int}, "around": COST},
     "symbol": str, "op": str, "chip": str, "file": str, "file_bytes": int,
     "wave_size": int, "workgroup_size": list, "lds_bytes": int, "scratch_bytes": int,
     "registers": {"vgprs": int, "agprs": int, "sgprs": int},
