@@ -206,7 +206,7 @@ struct FusionCost {
   /// Instructions for a tile of 16 heads and 16 columns, of which a compute
   /// unit starts one in each cycle: the product, 4 maxima and 2 packed sums.
   static constexpr double kTileCycles = 7;
-  /// Of a top-k kernel for 64 columns of a row, by bench/topk_cost.py.
+  /// Of a top-k kernel for 64 columns of a row, as bench/run counts it.
   static constexpr double kTopKCycles = 20;
   /// What keeping the best costs beside the scores, by bench/indexer_cost.py.
   static constexpr double kOverhead = 1.3;

@@ -75,13 +75,15 @@ class Operand:
 
 @dataclass(frozen=True)
 class Op:
-    """One op on memrefs. ``mlir`` is the module that is compiled."""
+    """One op on memrefs, with constant `scalars` behind its inputs. ``mlir`` is the
+    module that is compiled."""
 
     name: str
     inputs: Tuple[Operand, ...]
     outputs: Tuple[Operand, ...]
     attributes: Tuple[Tuple[str, str], ...]
     summary: str = field(default="", compare=False)
+    scalars: Tuple[Tuple[str, int], ...] = ()
 
     @property
     def mlir(self) -> str:
@@ -100,13 +102,17 @@ class Op:
             return f"%{operand.name} : {operand.type(with_hints)}"
 
         inputs = "\n      ".join(f"{o.keyword}({value(o)})" for o in self.inputs)
+        inputs += "".join(f" {name}(%{name})" for name, _ in self.scalars)
+        constants = "".join(
+            f"  %{name} = arith.constant {number} : index\n" for name, number in self.scalars
+        )
         outputs = ", ".join(map(value, self.outputs))
         attributes = ", ".join(f"{key} = {text}" for key, text in self.attributes)
         args = ", ".join(
             f"%{o.name}: {o.type(with_hints)}" for o in self.inputs + self.outputs
         )
         return (
-            f"func.func @{self.name}({args}) {{\n  pa.{self.name} {inputs}\n"
+            f"func.func @{self.name}({args}) {{\n{constants}  pa.{self.name} {inputs}\n"
             f"      outs({outputs})\n      {{{attributes}}}\n  return\n}}\n"
         )
 
@@ -296,6 +302,18 @@ def topk(
 ) -> Op:
     """The op of :func:`pagedattn.topk` for arrays like these."""
     from .selection import describe
+
+    return _make(describe(*args, **kwargs)[:3], chip, tuning)
+
+
+def indexer(
+    *args: Any,
+    chip: Optional[str] = None,
+    tuning: Optional[Mapping[str, Any]] = None,
+    **kwargs: Any,
+) -> Op:
+    """The op of :func:`pagedattn.indexer` for arrays like these."""
+    from .indexer import describe
 
     return _make(describe(*args, **kwargs)[:3], chip, tuning)
 
