@@ -49,12 +49,12 @@ def test_tuning_and_given_outputs():
 
 
 @pytest.mark.parametrize("change, message", (
-    (dict(k=0), "k must be an integer in range"),
-    (dict(k=4097), "k must be an integer in range"),
-    (dict(order="best"), "order must be a known one"),
-    (dict(out=np.empty((3, 8), np.int32)), r"out must have shape \[B \* N, k\]"),
-    (dict(out=np.empty((4, 8), np.int64)), "out has the wrong type"),
-    (dict(out=np.empty((4, 8), np.int32), return_values=True), "out must be a pair"),
+    (dict(k=0), "k: must be an integer in range"),
+    (dict(k=4097), "k: must be an integer in range"),
+    (dict(order="best"), "order: must be a known one"),
+    (dict(out=np.empty((3, 8), np.int32)), r"out: must have shape \[B \* N, k\]"),
+    (dict(out=np.empty((4, 8), np.int64)), "out: has the wrong type"),
+    (dict(out=np.empty((4, 8), np.int32), return_values=True), "out: must be a pair"),
 ))
 def test_arguments(change, message):
     args = problem((40, 9))
