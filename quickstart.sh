@@ -18,7 +18,7 @@ fi
 output=${1:-$project_dir/out}
 
 install_packages "${build_packages[@]}"
-build release -DPAGEDATTN_BUILD_TESTS=OFF
+build release OFF
 say "lowering the examples; code objects and manifests go to $output"
 "$project_dir/scripts/lower_examples.sh" "$project_dir/build/release/bin" "$output"
 say "running the GLM-5.2 kernel in the emulator: logits of 4 GiB, is every row written?"

@@ -30,7 +30,7 @@ while (($#)); do
 done
 
 install_packages "${build_packages[@]}" "${test_packages[@]}"
-build "$preset" -DPAGEDATTN_BUILD_TESTS=ON
+build "$preset" ON
 
 results=$project_dir/build/$preset/test-results
 rm -f "$results"/*

@@ -23,11 +23,14 @@ def read(pa_run: pathlib.Path, path: pathlib.Path) -> list:
     return json.loads(done.stdout)
 
 
-def per_queries(loop: dict, queries: int) -> dict:
+LOADS = ("buffer_load", "global_load", "flat_load", "tensor_load")
+
+
+def per_queries(loop: dict, text: list, queries: int) -> dict:
     """Instructions and cycles for one query of one step of keys: the hot loop, and
-    where it only reads LDS, its share of what the loop around it does."""
+    where it loads nothing, its share of what the loop around it does."""
     total = dict(loop["cost"])
-    if total["memory"] == 0:
+    if not any(line.startswith(LOADS) for line in text):
         for name, count in loop["around"].items():
             total[name] = total.get(name, 0) + count / queries
     return total

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The scenario of AITER's lost rows, with AITER's calls, on the emulator.
 
-    PYTHONPATH=build/release/python examples/aiter_reproducer.py --chip gfx950
+    PYTHONPATH=build/release/python python3 examples/aiter_reproducer.py --chip gfx950
 
 256 sequences of 4 query rows score pages of 256 tokens into logits of
 [1024, 1048576] float32: 4 GiB, of which row 512 starts at byte 2^31. A kernel that keeps

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs the compiled GLM-5.2 indexer in the emulator and reports row coverage.
 
-    pa-compile examples/glm52_indexer.mlir --chip=gfx950 -o out
-    examples/row_coverage.py out --pa-run build/release/bin/pa-run
+    build/release/bin/pa-compile examples/glm52_indexer.mlir --chip=gfx950 -o out
+    python3 examples/row_coverage.py out --pa-run build/release/bin/pa-run
 
 The launch has the real shape: logits [1024, 1048576] f32, 4 GiB with a row stride
 of 4 MiB, key pages 1002240 bytes apart. Contexts are short, so that memory that is
@@ -98,6 +98,7 @@ def main() -> int:
     parser.add_argument("--pa-run", default="pa-run", help="the emulator's front end")
     parser.add_argument("--chip", default="gfx950")
     parser.add_argument("--context", type=int, default=150, help="tokens of every sequence")
+    parser.add_argument("--threads", type=int, default=0, help="of the emulator, 0 for one per core")
     options = parser.parse_args()
     manifest = json.loads((options.folder / "manifest.json").read_text())
     kernels = [k for k in manifest["kernels"] if k["chip"] == options.chip
@@ -110,7 +111,7 @@ def main() -> int:
         spec["code_object"] = str((options.folder / kernels[0]["file"]).resolve())
         path = pathlib.Path(work, "spec.json")
         path.write_text(json.dumps(spec))
-        return subprocess.run([options.pa_run, path]).returncode
+        return subprocess.run([options.pa_run, path, f"--threads={options.threads}"]).returncode
 
 
 if __name__ == "__main__":

@@ -4,13 +4,14 @@ set -Eeuo pipefail
 
 project_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# Debian packages for building, and for the tests on top of it.
+# Debian packages for building, and for the tests on top of it. doxygen makes the
+# reference of the C++ API.
 build_packages=(
   clang-22 cmake liblld-22-dev libmlir-22-dev lld-22 llvm-22-dev mlir-22-tools
   ninja-build pybind11-dev python3 python3-dev python3-numpy
 )
 test_packages=(
-  libgtest-dev llvm-22-tools python3-pip python3-pytest python3-pytest-xdist
+  doxygen libgtest-dev llvm-22-tools python3-pip python3-pytest python3-pytest-xdist
   python3-setuptools python3-venv python3-wheel
 )
 
@@ -59,20 +60,25 @@ install_packages() {
       "on Debian 12 they come from bookworm and bookworm-security, section main"
 }
 
-# build PRESET [cmake arguments...] configures and builds build/PRESET.
+# build PRESET TESTS builds build/PRESET, with the tests where TESTS is ON. A folder that is
+# configured stays as it is, unless the tests are missing: ninja runs CMake again by itself
+# where that is needed.
 build() {
-  local preset=$1
-  shift
-  local launcher=()
-  if command -v ccache >/dev/null; then
-    launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  local preset=$1 tests=$2
+  local folder=$project_dir/build/$preset
+  local log=$folder.configure.log launcher=()
+  if [[ ! -f $folder/build.ninja ]] ||
+    { [[ $tests == ON ]] && ! grep -q '^PAGEDATTN_BUILD_TESTS:BOOL=ON' "$folder/CMakeCache.txt"; }; then
+    if command -v ccache >/dev/null; then
+      launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    fi
+    mkdir -p "$project_dir/build"
+    say "configuring build/$preset"
+    (cd "$project_dir" &&
+      cmake --preset "$preset" "${launcher[@]}" "-DPAGEDATTN_BUILD_TESTS=$tests") >"$log" 2>&1 ||
+      { tail -n 20 "$log" >&2; fail "cmake failed; the whole output is in $log"; }
   fi
-  local log=$project_dir/build/$preset.configure.log
-  mkdir -p "$project_dir/build"
-  say "configuring build/$preset"
-  (cd "$project_dir" && cmake --preset "$preset" "${launcher[@]}" "$@") >"$log" 2>&1 ||
-    { tail -n 20 "$log" >&2; fail "cmake failed; the whole output is in $log"; }
   say "building build/$preset"
-  ninja -C "$project_dir/build/$preset" ||
+  ninja -C "$folder" ||
     fail "the build failed; the compiler's messages are above"
 }

@@ -68,6 +68,7 @@ for name, value in [
     ("%mlir_lib", os.path.join(config.llvm_tools_dir, "..", "lib")),
     ("%python", config.python),
     ("%cmake", config.cmake),
+    ("%doxygen", config.doxygen),
     ("%cxx", config.cxx),
 ]:
     config.substitutions.append((re.escape(name) + r"\b", value))
@@ -79,5 +80,7 @@ with open(targets_td, encoding="utf-8") as table:
         config.available_features.add("chip-" + chip)
 if config.sanitize:
     config.available_features.add("sanitizer")
+if os.path.exists(config.doxygen):
+    config.available_features.add("doxygen")
 if os.environ.get("PAGEDATTN_LONG_TESTS"):
     config.available_features.add("long")

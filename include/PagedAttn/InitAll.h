@@ -12,6 +12,7 @@
 #include "PagedAttn/Transforms/Passes.h"
 #include "PagedAttn/Transforms/Pipelines.h"
 
+/// The dialect, its analyses, passes and compiler driver.
 namespace mlir::pa {
 
 /// Registers the dialect and its interface models. Nothing of upstream is
@@ -27,6 +28,7 @@ inline void registerAllPasses() {
   registerPipelines();
 }
 
+/// Both.
 inline void registerAll(DialectRegistry &registry) {
   registerAllDialects(registry);
   registerAllPasses();

@@ -1,5 +1,4 @@
-//===- Compile.cpp - From a module to code objects -------------------*- C++
-//-*-===//
+//===- Compile.cpp - From a module to code objects ------------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,6 +15,20 @@
 using namespace mlir;
 using namespace mlir::pa;
 namespace json = llvm::json;
+
+std::string mlir::pa::parseOptions(StringRef text, LoweringOptions &options) {
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  if (succeeded(options.parseFromString(text, os)))
+    return "";
+  // Of a value that does not parse, LLVM's command line tells stderr alone.
+  StringRef why = StringRef(message).trim();
+  why.consume_front("<Pass-Options-Parser>: ");
+  return ("options '" + text + "': " +
+          (why.empty() ? "a value is not of the type of its option" : why) +
+          ", known options are " + options.getKnownNames())
+      .str();
+}
 
 FailureOr<CompiledModule>
 mlir::pa::compileModule(ModuleOp module, const LoweringOptions &options) {
@@ -57,7 +70,8 @@ mlir::pa::compileModule(ModuleOp module, const LoweringOptions &options) {
   }
   if (result.objects.empty())
     return module.emitError()
-           << "has no op that becomes a kernel for " << StringRef(options.chip);
+           << "the module has no op that becomes a kernel for "
+           << StringRef(options.chip);
   llvm::raw_string_ostream os(result.mlir);
   copy->print(os, OpPrintingFlags().elideLargeResourceString());
   return result;

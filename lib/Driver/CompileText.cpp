@@ -77,10 +77,9 @@ public:
     if (!TargetInfo::lookup(chip))
       return fail("unknown chip '" + chip + "', known chips are " +
                   TargetInfo::knownChips());
-    std::string message;
-    llvm::raw_string_ostream os(message);
-    if (failed(options.parseFromString(text, os)))
-      return fail("options '" + text + "': " + StringRef(message).trim());
+    if (std::string message = mlir::pa::parseOptions(text, options);
+        !message.empty())
+      return fail(message);
     options.chip = chip.str();
     return success();
   }

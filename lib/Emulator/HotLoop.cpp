@@ -8,6 +8,7 @@
 #include "PagedAttn/Emulator/HotLoop.h"
 #include "ChipInfo.h"
 #include "Disassembler.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -30,12 +31,19 @@ struct Line {
   StringRef mnemonic() const { return StringRef(Text).split(' ').first; }
 };
 
-/// Lines First to Last, the branch back to First.
-struct Span {
-  size_t First, Last;
-  bool contains(const Span &Other) const {
-    return First <= Other.First && Other.Last <= Last &&
-           (First != Other.First || Last != Other.Last);
+/// Instructions that run one after another.
+struct Block {
+  size_t First, End;
+  SmallVector<size_t, 2> Successors;
+};
+
+/// Blocks of a natural loop: all that reach a branch back to the header, which
+/// dominates them.
+struct Loop {
+  size_t Header;
+  BitVector Blocks;
+  bool contains(const Loop &Other) const {
+    return Header != Other.Header && Blocks.test(Other.Header);
   }
 };
 
@@ -152,63 +160,165 @@ disassemble(Disassembler &Disasm, ArrayRef<uint8_t> Code, uint64_t Base) {
   return Lines;
 }
 
-static std::vector<Span> findLoops(ArrayRef<Line> Lines) {
-  std::vector<Span> Spans;
-  for (size_t Last = 0; Last != Lines.size(); ++Last) {
-    std::optional<uint64_t> Target = Lines[Last].Target;
-    if (!Target || *Target > Lines[Last].Address)
-      continue;
-    const Line *First = partition_point(
-        Lines, [&](const Line &L) { return L.Address < *Target; });
-    if (First->Address == *Target)
-      Spans.push_back({size_t(First - Lines.begin()), Last});
+static bool endsBlock(const Line &L) {
+  return L.Target || startsWithAny(L.mnemonic(), {"s_endpgm", "s_setpc"});
+}
+
+static std::vector<Block> findBlocks(ArrayRef<Line> Lines) {
+  auto IndexOf = [&](uint64_t Address) -> size_t {
+    const Line *L = partition_point(
+        Lines, [&](const Line &Other) { return Other.Address < Address; });
+    return L != Lines.end() && L->Address == Address ? L - Lines.begin()
+                                                     : Lines.size();
+  };
+  std::vector<bool> IsLeader(Lines.size() + 1);
+  IsLeader[0] = true;
+  for (size_t I = 0; I != Lines.size(); ++I)
+    if (endsBlock(Lines[I])) {
+      IsLeader[I + 1] = true;
+      if (Lines[I].Target)
+        IsLeader[IndexOf(*Lines[I].Target)] = true;
+    }
+  std::vector<Block> Blocks;
+  std::vector<size_t> BlockOf(Lines.size() + 1);
+  for (size_t I = 0; I != Lines.size(); ++I) {
+    if (IsLeader[I])
+      Blocks.push_back({I, I, {}});
+    BlockOf[I] = Blocks.size() - 1;
+    Blocks.back().End = I + 1;
   }
-  return Spans;
+  // What leaves the kernel has no block.
+  BlockOf[Lines.size()] = Blocks.size();
+  for (Block &B : Blocks) {
+    const Line &Last = Lines[B.End - 1];
+    auto Add = [&](size_t Line) {
+      if (BlockOf[Line] != Blocks.size())
+        B.Successors.push_back(BlockOf[Line]);
+    };
+    if (Last.Target)
+      Add(IndexOf(*Last.Target));
+    if (!endsBlock(Last) || (Last.Target && Last.mnemonic() != "s_branch"))
+      Add(B.End);
+  }
+  return Blocks;
+}
+
+/// For each block those that are on every way to it; none of a block that no
+/// way leads to, as padding.
+static std::vector<BitVector> findDominators(ArrayRef<Block> Blocks) {
+  std::vector<BitVector> Dominators(Blocks.size(),
+                                    BitVector(Blocks.size(), true));
+  if (Blocks.empty())
+    return Dominators;
+  Dominators[0].reset();
+  Dominators[0].set(0);
+  for (bool HasChanged = true; HasChanged;) {
+    HasChanged = false;
+    for (size_t I = 0; I != Blocks.size(); ++I)
+      for (size_t Successor : Blocks[I].Successors) {
+        BitVector Both = Dominators[I];
+        Both.set(Successor);
+        Both &= Dominators[Successor];
+        HasChanged |= Both != Dominators[Successor];
+        Dominators[Successor] = std::move(Both);
+      }
+  }
+  BitVector IsReached(Blocks.size());
+  for (SmallVector<size_t> Work{0}; !Work.empty();) {
+    const size_t I = Work.pop_back_val();
+    if (IsReached.test(I))
+      continue;
+    IsReached.set(I);
+    Work.append(Blocks[I].Successors.begin(), Blocks[I].Successors.end());
+  }
+  for (size_t I = 0; I != Blocks.size(); ++I)
+    if (!IsReached.test(I))
+      Dominators[I].reset();
+  return Dominators;
+}
+
+static std::vector<Loop> findLoops(ArrayRef<Block> Blocks) {
+  std::vector<BitVector> Dominators = findDominators(Blocks);
+  std::vector<SmallVector<size_t, 2>> Predecessors(Blocks.size());
+  for (size_t I = 0; I != Blocks.size(); ++I)
+    for (size_t Successor : Blocks[I].Successors)
+      Predecessors[Successor].push_back(I);
+  std::vector<Loop> Loops;
+  for (size_t Header = 0; Header != Blocks.size(); ++Header) {
+    Loop L{Header, BitVector(Blocks.size())};
+    SmallVector<size_t> Work;
+    for (size_t I : Predecessors[Header])
+      if (Dominators[I].test(Header))
+        Work.push_back(I);
+    if (Work.empty())
+      continue;
+    L.Blocks.set(Header);
+    while (!Work.empty()) {
+      const size_t I = Work.pop_back_val();
+      if (L.Blocks.test(I) || Dominators[I].none())
+        continue;
+      L.Blocks.set(I);
+      Work.append(Predecessors[I].begin(), Predecessors[I].end());
+    }
+    Loops.push_back(std::move(L));
+  }
+  return Loops;
 }
 
 static std::optional<HotLoop> findHotLoop(ArrayRef<Line> Lines,
                                           bool HasCycles) {
-  std::vector<Span> Spans = findLoops(Lines);
-  auto Cost = [&](size_t First, size_t End) {
+  std::vector<Block> Blocks = findBlocks(Lines);
+  std::vector<Loop> Loops = findLoops(Blocks);
+  auto LinesOf = [&](const BitVector &Set) {
+    std::vector<const Line *> Found;
+    for (unsigned I : Set.set_bits())
+      for (const Line &L :
+           Lines.slice(Blocks[I].First, Blocks[I].End - Blocks[I].First))
+        Found.push_back(&L);
+    return Found;
+  };
+  auto CostOf = [&](const BitVector &Set) {
     CodeCost C;
-    for (const Line &L : Lines.slice(First, End - First))
-      C += instructionCost(L.Text, HasCycles);
+    for (const Line *L : LinesOf(Set))
+      C += instructionCost(L->Text, HasCycles);
     return C;
   };
-  const Span *Best = nullptr;
-  std::array<size_t, 3> BestKey = {};
-  for (const Span &S : Spans) {
+  const Loop *Best = nullptr;
+  std::array<size_t, 4> BestKey = {};
+  for (const Loop &L : Loops) {
     const bool IsInner =
-        none_of(Spans, [&](const Span &Other) { return S.contains(Other); });
-    std::array<size_t, 3> Key = {IsInner,
-                                 size_t(Cost(S.First, S.Last + 1).Matrix),
-                                 S.Last + 1 - S.First};
+        none_of(Loops, [&](const Loop &Other) { return L.contains(Other); });
+    // Of two with as many, the one inside of more loops runs more often.
+    const size_t Matrix = CostOf(L.Blocks).Matrix;
+    const size_t Depth =
+        Matrix == 0 ? 0 : count_if(Loops, [&](const Loop &Other) {
+          return Other.contains(L);
+        });
+    std::array<size_t, 4> Key = {IsInner, Matrix, Depth,
+                                 LinesOf(L.Blocks).size()};
     if (!Best || Key > BestKey) {
-      Best = &S;
+      Best = &L;
       BestKey = Key;
     }
   }
   if (!Best)
     return std::nullopt;
-  HotLoop Loop;
-  Loop.Cost = Cost(Best->First, Best->Last + 1);
-  for (const Line &L : Lines.slice(Best->First, Best->Last + 1 - Best->First))
-    if (!L.mnemonic().contains("branch"))
-      Loop.Text.push_back(L.Text);
-  // The loop around it may branch back from between the blocks of the inner
-  // one, where that leaves in the middle; and from several places.
-  std::optional<Span> Outer;
-  for (const Span &S : Spans)
-    if (S.First < Best->First && S.Last >= Best->First &&
-        (!Outer || S.First >= Outer->First)) {
-      const size_t Last = Outer && S.First == Outer->First ? Outer->Last : 0;
-      Outer = Span{S.First, std::max({S.Last, Last, Best->Last})};
-    }
+  HotLoop Hot;
+  Hot.Cost = CostOf(Best->Blocks);
+  for (const Line *L : LinesOf(Best->Blocks))
+    if (!L->mnemonic().contains("branch"))
+      Hot.Text.push_back(L->Text);
+  const Loop *Outer = nullptr;
+  for (const Loop &L : Loops)
+    if (L.contains(*Best) &&
+        (!Outer || L.Blocks.count() < Outer->Blocks.count()))
+      Outer = &L;
   if (Outer) {
-    Loop.Around = Cost(Outer->First, Best->First);
-    Loop.Around += Cost(Best->Last + 1, Outer->Last + 1);
+    BitVector Others = Outer->Blocks;
+    Others.reset(Best->Blocks);
+    Hot.Around = CostOf(Others);
   }
-  return Loop;
+  return Hot;
 }
 
 Expected<std::vector<KernelCode>>

@@ -124,9 +124,16 @@ static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
     place = fitsLds(waves) ? QueryPlace::lds : QueryPlace::memory;
     if (place == QueryPlace::memory)
       waves = kWaves;
+    // Where the queries leave a compute unit fewer workgroups than it can hold
+    // waves of, each has more of them: they read the same queries.
+    const int64_t perCu = target.ldsBytes / shape.getQueryLdsBytes();
+    if (place == QueryPlace::lds && !shape.usesDma &&
+        perCu * waves < kWavesPerSimd * target.simdsPerCu)
+      waves *= 2;
   }
   int64_t tile = std::max<int64_t>(16, op.getPageSize());
-  int64_t chunk = (kDefaultChunk + tile - 1) / tile * tile;
+  int64_t chunk = std::max(kDefaultChunk, waves * target.waveSize);
+  chunk = (chunk + tile - 1) / tile * tile;
   // One sequence alone has nobody to wait for.
   bool isAlone = cast<ShapedType>(op.getQ().getType()).getDimSize(0) == 1;
   op.setConfigAttr(LogitsConfigAttr::get(

@@ -477,11 +477,25 @@ void LogitsKernel::scoreStep(const StepOperands &step, Value token) {
   b.setInsertionPointToStart(queryLoop.getBody());
   Value query = queryLoop.getInductionVar();
   SmallVector<Value> sums(groups, zeroPair());
+  // Reads of the next head tile are under way while this one is multiplied,
+  // but on chips whose waves find their keys in LDS too, where that costs
+  // copies and no wait is long.
+  HeadTile next = getHeadTile(query, index(0));
   for (int64_t h = 0; h < headTiles; ++h) {
-    HeadTile heads = getHeadTile(query, index(h));
+    HeadTile heads = next;
+    auto readNext = [&] {
+      if (h + 1 < headTiles)
+        next = getHeadTile(query, index(h + 1));
+    };
+    if (!shape.usesDma)
+      readNext();
+    if (!queryLds)
+      holdLoads();
     for (int64_t tile = 0; tile < groups; ++tile)
       sums[tile] = addHeads(heads.weights,
                             multiplyTile(heads, step.tiles[tile]), sums[tile]);
+    if (shape.usesDma)
+      readNext();
   }
   storeRow(query, token, sums, step.scale);
 }
@@ -551,8 +565,12 @@ void LogitsKernel::emitTokenLoop() {
   carried.append({first, buffer});
   llvm::append_range(carried, secondPages);
 
-  auto loop = b.create<scf::ForOp>(first, sub(limit, index(stride)),
-                                   index(stride), carried);
+  // Steps are counted in 32 bits, which scalar registers compare; their columns
+  // may need more.
+  Value steps = div(add(sub(limit, first), index(stride - 1)), stride);
+  Value others =
+      b.create<arith::IndexCastUIOp>(b.getI32Type(), sub(steps, index(1)));
+  auto loop = b.create<scf::ForOp>(i32(0), others, i32(1), carried);
   const bool isInPlace =
       config.getQuery() == QueryPlace::registers && !shape.usesDma;
   auto score = [&](const Step &step, Value token) {

@@ -1,5 +1,4 @@
-//===- Pipelines.cpp - Named pipelines ---------------------------*- C++
-//-*-===//
+//===- Pipelines.cpp - Named pipelines ------------------------------------===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,9 +13,16 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::pa;
+
+std::string LoweringOptions::getKnownNames() const {
+  SmallVector<StringRef> names(OptionsMap.keys());
+  llvm::sort(names);
+  return llvm::join(names, ", ");
+}
 
 void mlir::pa::buildLowerToGpuPipeline(OpPassManager &pm,
                                        const LoweringOptions &options) {

@@ -48,6 +48,9 @@ _DLPACK_DTYPES = {
     (11, 8): "e4m3fnuz",
     (14, 8): "e8m0",
 }
+_TooHard = getattr(np, "exceptions", np).TooHardError
+# Steps that a comparison of two arrays' addresses may take.
+_MOST_WORK = 10000
 _HOST_DEVICES, _GPU_DEVICES = (1, 3, 11), (2, 10)
 
 
@@ -107,6 +110,20 @@ class Array:
         last = sum((n - 1) * s for n, s in zip(self.shape, self.strides))
         return self.address, self.address + last + self.itemsize
 
+    def overlaps(self, other: "Array") -> bool:
+        """Whether both have a byte in common. Where that is too hard to say of two
+        patterns of strides, they are taken not to."""
+        begin, end = self.span()
+        first, last = other.span()
+        if self.on_device != other.on_device or begin >= last or first >= end:
+            return False
+        elements = f"V{self.itemsize}", f"V{other.itemsize}"
+        try:
+            # Nothing is read here: the addresses may be those of a device.
+            return np.shares_memory(self.numpy(elements[0]), other.numpy(elements[1]), _MOST_WORK)
+        except _TooHard:
+            return False
+
     def numpy(self, dtype: Any) -> NDArray:
         """A view of host memory as `dtype`, which has the array's item size."""
         begin, end = self.span()
@@ -117,7 +134,8 @@ class Array:
         return np.ndarray(self.shape, dtype, flat, 0, self.strides)
 
 
-def _contiguous(shape: Tuple[int, ...], itemsize: int) -> Tuple[int, ...]:
+def contiguous_strides(shape: Tuple[int, ...], itemsize: int) -> Tuple[int, ...]:
+    """Strides in bytes of rows that follow each other."""
     strides, step = [], itemsize
     for extent in reversed(shape):
         strides.append(step)
@@ -126,6 +144,8 @@ def _contiguous(shape: Tuple[int, ...], itemsize: int) -> Tuple[int, ...]:
 
 
 def _from_numpy(name: str, array: NDArray) -> Array:
+    if isinstance(array, np.ma.MaskedArray):
+        raise ArgumentError(name, "must have no mask", "a masked array")
     if not array.dtype.isnative:
         raise ArgumentError(name, "must have the byte order of the machine", array.dtype)
     kind = _DTYPES.get(array.dtype.name, array.dtype.name)
@@ -172,7 +192,7 @@ def _from_cuda_interface(name: str, owner: Any) -> Array:
     dtype = np.dtype(interface["typestr"])
     address, is_read_only = interface["data"]
     shape = tuple(int(n) for n in interface["shape"])
-    strides = interface.get("strides") or _contiguous(shape, dtype.itemsize)
+    strides = interface.get("strides") or contiguous_strides(shape, dtype.itemsize)
     stream = interface.get("stream")
     # 1 and 2 name the legacy and the per-thread default stream.
     return Array(
@@ -226,7 +246,7 @@ def _from_dlpack(name: str, owner: Any) -> Array:
     if tensor.strides:
         strides = tuple(tensor.strides[i] * itemsize for i in range(tensor.ndim))
     else:
-        strides = _contiguous(shape, itemsize)
+        strides = contiguous_strides(shape, itemsize)
     # The capsule is not consumed: its own destructor gives the tensor back.
     return Array(
         name,
@@ -249,7 +269,7 @@ def as_array(name: str, value: Any) -> Array:
     array = _describe(name, value)
     # The strides of an empty array are whatever its library makes them.
     if array.size == 0:
-        return replace(array, strides=_contiguous(array.shape, array.itemsize))
+        return replace(array, strides=contiguous_strides(array.shape, array.itemsize))
     if array.address % array.itemsize:
         raise ArgumentError(
             name, f"must be aligned to its elements of {array.itemsize} bytes", hex(array.address)

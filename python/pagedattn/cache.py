@@ -21,13 +21,12 @@ import os
 import pathlib
 import tempfile
 import threading
-import warnings
 import zipfile
 import zlib
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from ._native import build_id
-from .errors import CacheWarning, MissingKernelsError
+from .errors import CacheWarning, MissingKernelsError, warn
 
 Files = Dict[str, bytes]
 
@@ -37,6 +36,16 @@ _guard = threading.Lock()
 _strict: contextvars.ContextVar[bool] = contextvars.ContextVar("pagedattn_strict", default=False)
 # (folder, text of the error) that have been warned of.
 _warned: set = set()
+
+
+def _forget_locks() -> None:
+    """A thread that held one of them does not exist in a forked process."""
+    global _guard
+    _guard = threading.Lock()
+    _locks.clear()
+
+
+os.register_at_fork(after_in_child=_forget_locks)
 
 
 def folder() -> Optional[pathlib.Path]:
@@ -79,7 +88,7 @@ def clear_memory() -> None:
 def _warn(place: pathlib.Path, error: OSError) -> None:
     if (str(place), str(error)) not in _warned:
         _warned.add((str(place), str(error)))
-        warnings.warn(f"cannot use the cache in {place}: {error}", CacheWarning, stacklevel=4)
+        warn(f"cannot use the cache in {place}: {error}", CacheWarning)
 
 
 def load(key: str) -> Optional[Files]:

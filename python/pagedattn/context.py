@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Iterator, Mapping, Optional
 
 from ._native import chips
-from .errors import ArgumentError
+from .errors import ArgumentError, expect_integer
 
 DEVICES = ("emulator", "hip")
+_MOST_THREADS = 4096
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,29 @@ def settings() -> Settings:
     return _settings.get()
 
 
+def _check(name: str, value: Any) -> None:
+    """A setting has a value that can be used."""
+    known = Settings.__dataclass_fields__
+    if name not in known:
+        raise ArgumentError(name, "must be a setting", name, ", ".join(known))
+    if name in ("seed", "budget"):
+        expect_integer(name, value, 0, 2**64 - 1)
+    elif name == "threads":
+        expect_integer(name, value, 0, _MOST_THREADS)
+    elif name == "options":
+        if not isinstance(value, Mapping):
+            raise ArgumentError(name, "must be a dictionary", repr(value))
+    elif value is None:
+        pass
+    elif name == "chip":
+        check_chip(value)
+    elif name == "device":
+        if value not in DEVICES:
+            raise ArgumentError(name, "must be a known one", repr(value), ", ".join(DEVICES))
+    else:
+        expect_integer(name, value, 0, 2**64 - 1)
+
+
 @contextlib.contextmanager
 def using(**changes: Any) -> Iterator[Settings]:
     """Changes fields of :class:`Settings` for the calls inside a ``with`` block::
@@ -57,10 +81,8 @@ def using(**changes: Any) -> Iterator[Settings]:
         with pagedattn.using(chip="gfx950", seed=7):
             pagedattn.topk(values, row_ends, 512)
     """
-    known = Settings.__dataclass_fields__
-    for name in changes:
-        if name not in known:
-            raise ArgumentError(name, "must be a setting", name, ", ".join(known))
+    for name, value in changes.items():
+        _check(name, value)
     token = _settings.set(replace(settings(), **changes))
     try:
         yield settings()

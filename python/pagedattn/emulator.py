@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
-import warnings
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._native import native
 from .arrays import Array
 from .context import settings
-from .errors import EmulatorError, EmulatorWarning
-from .plan import KernelPlan, contiguous_array
+from .errors import EmulatorError, EmulatorWarning, warn
+from .plan import KernelPlan, bind_all
 
 if TYPE_CHECKING:
     from .compiler import CompiledModule
@@ -83,20 +82,14 @@ def run(
     stored = {name for plan in plans for name in plan.stored}
     for begin, end, writable, name in regions(arrays, sorted(stored)):
         device.map_host(begin, end - begin, writable, name)
-    available = dict(arrays)
     config = settings()
     stats: Dict[str, Any] = {}
     reports: List[Dict[str, Any]] = []
-    for plan in plans:
-        names = plan.names(arrays, {n: v for n, v in scalars.items() if n in plan.scalars})
-        for name, (shape, itemsize) in plan.workspaces(names).items():
-            if name not in available:
-                size = itemsize
-                for extent in shape:
-                    size *= extent
-                address = device.allocate(size, name)
-                available[name] = contiguous_array(name, address, shape, itemsize)
-        launch = plan.bind(available, names)
+
+    def allocate(name: str, size: int) -> int:
+        return device.allocate(size, name)
+
+    for launch in bind_all(plans, arrays, scalars, allocate):
         if launch.is_empty:
             continue
         show = _progress(launch.symbol)
@@ -122,9 +115,7 @@ def run(
             raise EmulatorError(answer["message"], answer["status"], reports, stats)
     if reports:
         kinds = ", ".join(sorted({f"{r['kind']} in {r.get('kernel', '?')}" for r in reports}))
-        warnings.warn(
-            f"the emulator has {len(reports)} reports: {kinds}", EmulatorWarning, stacklevel=5
-        )
+        warn(f"the emulator has {len(reports)} reports: {kinds}", EmulatorWarning)
     return stats, reports
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import operator
+import os
+import pathlib
+import sys
+import warnings
 from typing import Any, Dict, List, Sequence
 
 
@@ -24,6 +29,14 @@ class ArgumentError(PagedAttnError, ValueError):
         self.found, self.allowed = str(found), str(allowed)
         text = f"{argument}: {rule}, found {self.found}"
         super().__init__(text + (f", allowed {self.allowed}" if self.allowed else ""))
+
+
+def expect_integer(name: str, value: Any, least: int, most: int) -> int:
+    """`value`, if it is an integer from `least` to `most`."""
+    is_integer = hasattr(value, "__index__") and not isinstance(value, bool)
+    if not is_integer or not least <= operator.index(value) <= most:
+        raise ArgumentError(name, "must be an integer in range", repr(value), f"{least} to {most}")
+    return operator.index(value)
 
 
 class CompileError(PagedAttnError):
@@ -74,3 +87,12 @@ class EmulatorWarning(UserWarning):
 
 class CacheWarning(UserWarning):
     """The disk cache cannot be used."""
+
+
+def warn(text: str, category: type) -> None:
+    """Warns of the line that called into this package."""
+    package, level = str(pathlib.Path(__file__).parent) + os.sep, 1
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable, Dict, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from .arrays import Array, as_array
 from .errors import ArgumentError
 from .ops import (
+    Call,
     Op,
     ceil_power,
     expect_choice,
@@ -22,7 +23,7 @@ from .ops import (
     operand,
 )
 from .reference import Activation
-from .runtime import Result, run_op
+from .runtime import entry_point
 
 # Formats of A and B by word: fp8 of a flavour, fp4 pairs, or 16-bit floats.
 FORMATS: Dict[str, Tuple[str, str]] = {
@@ -62,6 +63,7 @@ _OUTPUTS: Dict[str, Tuple[str, Tuple[str, ...]]] = {
 _NEW = {"bf16": np.uint16, "f16": np.float16, "f32": np.float32}
 
 
+@entry_point
 def grouped_gemm(
     a: Any,
     b: Any,
@@ -80,10 +82,11 @@ def grouped_gemm(
     row_weights: Any = None,
     weight_layout: str = "linear",
     scale_layout: str = "linear",
+    a_scale_layout: str = "linear",
     chip: Optional[str] = None,
     device: Optional[str] = None,
     **tuning: Any,
-) -> Result:
+) -> Call:
     """One product for each group of rows, with block scales.
 
     For row m of group e, from ``offsets[e]`` to ``offsets[e + 1]``::
@@ -119,7 +122,10 @@ def grouped_gemm(
         row_ids: int32 ``[M]``, rows of `a`; others are not touched.
         row_weights: float32 ``[M]``.
         weight_layout: ``linear`` or ``shuffled_16x16``.
-        scale_layout: of `b_scale`: ``linear``, ``n32k4``, ``n32k8``.
+        scale_layout: of `b_scale`: ``linear``, ``n32k4``, ``n32k8``
+            (:func:`pagedattn.formats.shuffle_scales`).
+        a_scale_layout: of `a_scale`, likewise. It then has a multiple of 32 rows, at least
+            those of `a`; codes of rows beyond them are not used.
         chip, device: as for :func:`pagedattn.paged_logits`.
         tuning: fields of the op's configuration, options of the compiler.
 
@@ -131,33 +137,52 @@ def grouped_gemm(
         ArgumentError, CompileError, EmulatorError: as for
             :func:`pagedattn.paged_logits`.
     """
-    build, arrays, parameters, outputs = describe(
-        a,
-        b,
-        offsets,
-        a_scale=a_scale,
-        b_scale=b_scale,
-        formats=formats,
-        scales=scales,
-        bias=bias,
-        activation=activation,
-        out_dtype=out_dtype,
-        out=out,
-        out_scale=out_scale,
-        row_ids=row_ids,
-        row_weights=row_weights,
-        weight_layout=weight_layout,
-        scale_layout=scale_layout,
-    )
-    return run_op(
+    outputs = _outputs(a, b, out, out_dtype, out_scale, row_ids, activation)
+    if formats in ("bf16", "f16") and a_scale is None and b_scale is None:
+        scales = "none"
+    kinds = dict(zip(("a_scales", "b_scales"), _scale_kinds(scales)))
+    given = {
+        "a": ("a", a),
+        "a_scales": ("a_scale", a_scale),
+        "b": ("b", b),
+        "b_scales": ("b_scale", b_scale),
+        "bias": ("bias", bias),
+        "offsets": ("offsets", offsets),
+        "row_ids": ("row_ids", row_ids),
+        "row_weights": ("row_weights", row_weights),
+        "c": ("out", outputs[0]),
+        "c_scales": ("out_scale", outputs[1]),
+    }
+    arrays = {
+        name: as_array(argument, value)
+        for name, (argument, value) in given.items()
+        if value is not None or name in ("a", "b")
+    }
+    if offsets is None:
+        for name in ("b", "bias"):
+            if name in arrays:
+                arrays[name] = _with_groups(arrays[name], 3 if name == "b" else 2)
+        if "b_scales" in arrays:
+            rank = 2 if kinds["b_scales"] == "f32_row" else 3
+            arrays["b_scales"] = _with_groups(arrays["b_scales"], rank)
+    parameters = {
+        "formats": formats,
+        "kinds": kinds,
+        "activation": activation,
+        "out_dtype": out_dtype,
+        "weight_layout": weight_layout,
+        "scale_layout": scale_layout,
+        "a_scale_layout": a_scale_layout,
+    }
+    return Call(
         build,
         arrays,
         parameters,
-        out=outputs if out_scale is not None else outputs[0],
-        chip=chip,
-        device=device,
-        tuning=tuning,
-        check_contents=_check_contents,
+        outputs if out_scale is not None else outputs[0],
+        chip,
+        device,
+        tuning,
+        _check_contents,
     )
 
 
@@ -220,72 +245,16 @@ def _activation(activation: Union[str, Activation]) -> str:
     if isinstance(activation, str):
         expect_choice("activation", activation, ("silu", "swiglu", "situv2"))
         activation = Activation(activation)
+    if not isinstance(activation, Activation):
+        raise ArgumentError(
+            "activation", "must be a word or an Activation", type(activation).__name__
+        )
     fields = [activation.kind]
     for name in ("limit", "beta", "linear_beta"):
         value = getattr(activation, name)
         if value is not None:
             fields.append(f"{name} = {float(value)!r} : f64")
     return f"#pa.activation<{', '.join(fields)}>"
-
-
-def describe(
-    a: Any,
-    b: Any,
-    offsets: Any = None,
-    *,
-    a_scale: Any = None,
-    b_scale: Any = None,
-    formats: str = "a8w8",
-    scales: Union[str, Tuple[str, str]] = "e8m0_1x32",
-    bias: Any = None,
-    activation: Union[str, Activation, None] = None,
-    out_dtype: str = "bf16",
-    out: Any = None,
-    out_scale: Any = None,
-    row_ids: Any = None,
-    row_weights: Any = None,
-    weight_layout: str = "linear",
-    scale_layout: str = "linear",
-) -> Tuple[Callable[..., Op], Dict[str, Array], Dict[str, Any], Tuple[Any, Any]]:
-    """The operands of a call by the names of the manifest, the rest of it, and its
-    outputs."""
-    outputs = _outputs(a, b, out, out_dtype, out_scale, row_ids, activation)
-    if formats in ("bf16", "f16") and a_scale is None and b_scale is None:
-        scales = "none"
-    kinds = dict(zip(("a_scales", "b_scales"), _scale_kinds(scales)))
-    given = {
-        "a": ("a", a),
-        "a_scales": ("a_scale", a_scale),
-        "b": ("b", b),
-        "b_scales": ("b_scale", b_scale),
-        "bias": ("bias", bias),
-        "offsets": ("offsets", offsets),
-        "row_ids": ("row_ids", row_ids),
-        "row_weights": ("row_weights", row_weights),
-        "c": ("out", outputs[0]),
-        "c_scales": ("out_scale", outputs[1]),
-    }
-    arrays = {
-        name: as_array(argument, value)
-        for name, (argument, value) in given.items()
-        if value is not None
-    }
-    if offsets is None:
-        for name in ("b", "bias"):
-            if name in arrays:
-                arrays[name] = _with_groups(arrays[name], 3 if name == "b" else 2)
-        if "b_scales" in arrays:
-            rank = 2 if kinds["b_scales"] == "f32_row" else 3
-            arrays["b_scales"] = _with_groups(arrays["b_scales"], rank)
-    parameters = {
-        "formats": formats,
-        "kinds": kinds,
-        "activation": activation,
-        "out_dtype": out_dtype,
-        "weight_layout": weight_layout,
-        "scale_layout": scale_layout,
-    }
-    return build, arrays, parameters, outputs
 
 
 def build(
@@ -297,13 +266,16 @@ def build(
     out_dtype: str,
     weight_layout: str,
     scale_layout: str,
+    a_scale_layout: str,
     chip: str,
 ) -> Op:
     """The op of a call whose arguments fit."""
     expect_choice("formats", formats, tuple(FORMATS))
     expect_choice("weight_layout", weight_layout, ("linear", "shuffled_16x16"))
-    expect_choice("scale_layout", scale_layout, ("linear", "n32k4", "n32k8"))
-    _check_shapes(arrays, kinds, formats, activation, out_dtype)
+    layouts = {"a_scales": a_scale_layout, "b_scales": scale_layout}
+    for argument, layout in (("scale_layout", scale_layout), ("a_scale_layout", a_scale_layout)):
+        expect_choice(argument, layout, ("linear", "n32k4", "n32k8"))
+    _check_shapes(arrays, kinds, layouts, formats, activation, out_dtype)
     elements = {
         "a": _element(arrays["a"], FORMATS[formats][0]),
         "b": _element(arrays["b"], FORMATS[formats][1]),
@@ -335,6 +307,7 @@ def build(
         ("b_scale", f"#pa.scale<{kinds['b_scales']}>"),
         ("weight_layout", f"#pa.weight_layout<{weight_layout}>"),
         ("scale_layout", f"#pa.scale_layout<{scale_layout}>"),
+        ("a_scale_layout", f"#pa.scale_layout<{a_scale_layout}>"),
     ]
     if activation is not None:
         attributes.append(("activation", _activation(activation)))
@@ -346,7 +319,7 @@ def build(
     return Op("grouped_gemm", inputs, outputs, tuple(attributes), summary)
 
 
-def _check_shapes(arrays, kinds, formats, activation, out_dtype) -> None:
+def _check_shapes(arrays, kinds, layouts, formats, activation, out_dtype) -> None:
     expect_rank(arrays["a"], 2, "[M, K]")
     expect_rank(arrays["b"], 3, "[E, N, K], or [N, K] without offsets")
     kind_a, kind_b = FORMATS[formats]
@@ -375,9 +348,8 @@ def _check_shapes(arrays, kinds, formats, activation, out_dtype) -> None:
             expect_dtype(arrays[name], dtype)
     if "offsets" not in arrays and groups != 1:
         raise ArgumentError("offsets", f"must be given for the {groups} groups of b", None)
-    for name, kind, lead in (("a_scales", kinds["a_scales"], (a_rows,)),
-                             ("b_scales", kinds["b_scales"], (groups, n))):
-        _check_scales(arrays, name, kind, lead, k)
+    for name, lead in (("a_scales", (a_rows,)), ("b_scales", (groups, n))):
+        _check_scales(arrays, name, kinds[name], layouts[name], lead, k)
     for name in ("a", "b", "bias"):
         if name in arrays:
             expect_unit_stride(arrays[name])
@@ -399,7 +371,9 @@ def _check_contents(arrays: Dict[str, Array]) -> None:
         )
 
 
-def _check_scales(arrays: Dict[str, Array], name: str, kind: str, lead: Tuple, k: int) -> None:
+def _check_scales(
+    arrays: Dict[str, Array], name: str, kind: str, layout: str, lead: Tuple, k: int
+) -> None:
     argument = arrays[name].name if name in arrays else name[:-1]
     if kind == "none":
         if name in arrays:
@@ -415,5 +389,9 @@ def _check_scales(arrays: Dict[str, Array], name: str, kind: str, lead: Tuple, k
     if k % block:
         raise ArgumentError(argument, f"K must be a multiple of {block} for {kind}", k)
     wanted = (*lead[:-1], -(-lead[-1] // block_rows), k // block)
+    if name == "a_scales" and layout != "linear":
+        # Whole tiles of rows, and more than `a` needs: a buffer for the largest batch.
+        found = arrays[name].shape[0] if arrays[name].rank else 0
+        wanted = (max(-(-found // 32), -(-lead[0] // 32)) * 32, k // block)
     expect_shape(arrays[name], wanted, f"of blocks of {block_rows}x{block}")
     expect_dtype(arrays[name], *(("u8", "i8", "e8m0") if kind.startswith("e8m0") else ("f32",)))

@@ -13,12 +13,12 @@ import ctypes
 import functools
 import os
 import re
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, Mapping, Sequence, Tuple
 
 from .arrays import Array
 from .context import settings
 from .errors import ArgumentError, HipError
-from .plan import KernelPlan, Launch, contiguous_array
+from .plan import KernelPlan, Launch, bind_all
 
 if TYPE_CHECKING:
     from .compiler import CompiledModule
@@ -214,18 +214,11 @@ def run(
     device = devices.pop() if devices else runtime.current_device()
     with runtime.on(device):
         functions = _functions_of(runtime, device, stream, compiled, plans)
-        available = dict(arrays)
-        launches: List[Launch] = []
-        for plan in plans:
-            names = plan.names(arrays, {n: v for n, v in scalars.items() if n in plan.scalars})
-            for name, (shape, itemsize) in plan.workspaces(names).items():
-                if name not in available:
-                    size = itemsize
-                    for extent in shape:
-                        size *= extent
-                    address = _workspace(runtime, device, stream, compiled.key, name, size)
-                    available[name] = contiguous_array(name, address, shape, itemsize)
-            launches.append(plan.bind(available, names))
+
+        def allocate(name: str, size: int) -> int:
+            return _workspace(runtime, device, stream, compiled.key, name, size)
+
+        launches = bind_all(plans, arrays, scalars, allocate)
         for launch in launches:
             if launch.grid[0] * launch.block[0] > _MAX_WORK_ITEMS:
                 raise ArgumentError(

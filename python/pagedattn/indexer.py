@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Dict, Optional
 
 import numpy as np
 
 from . import logits
 from .arrays import Array, as_array
-from .errors import ArgumentError
 from .ops import (
+    Call,
     Op,
     expect_choice,
     expect_dtype,
@@ -18,12 +18,13 @@ from .ops import (
     expect_shape,
     operand,
 )
-from .runtime import Result, run_op
+from .runtime import entry_point
+from .selection import expect_outputs
 
-_MAX_K = 4096
 _MAX_COLUMNS = 2**31 - 1
 
 
+@entry_point
 def indexer(
     q: Any,
     keys: Any,
@@ -42,7 +43,7 @@ def indexer(
     chip: Optional[str] = None,
     device: Optional[str] = None,
     **tuning: Any,
-) -> Result:
+) -> Call:
     """The `k` best cached keys of each query row, without logits in memory.
 
     What :func:`pagedattn.topk` selects in the logits of :func:`pagedattn.paged_logits`,
@@ -70,71 +71,6 @@ def indexer(
         ArgumentError, CompileError, EmulatorError: as for
             :func:`pagedattn.paged_logits`.
     """
-    build, arrays, parameters, outputs = describe(
-        q,
-        keys,
-        key_scales,
-        weights,
-        block_table,
-        context_lens,
-        k,
-        row_ends=row_ends,
-        query_scales=query_scales,
-        layout=layout,
-        order=order,
-        out=out,
-        return_values=return_values,
-    )
-    return run_op(
-        build,
-        arrays,
-        parameters,
-        out=outputs,
-        chip=chip,
-        device=device,
-        tuning=tuning,
-        check_contents=logits._check_contents,
-    )
-
-
-def _outputs(q: Array, k: Any, out: Any, return_values: bool) -> Any:
-    """What the caller gave, or new arrays."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= _MAX_K:
-        raise ArgumentError("k", "must be an integer in range", repr(k), f"1 to {_MAX_K}")
-    if out is not None:
-        is_pair = isinstance(out, (tuple, list)) and len(out) == 2
-        if return_values and not is_pair:
-            raise ArgumentError(
-                "out", "must be a pair (columns, values) with return_values", type(out).__name__
-            )
-        return tuple(out) if return_values else out
-    if q.on_device:
-        raise ArgumentError("out", "must be given where q is in device memory", None)
-    expect_rank(q, 4, "[B, N, H, D]")
-    shape = (q.shape[0] * q.shape[1], int(k))
-    if return_values:
-        return np.empty(shape, np.int32), np.empty(shape, np.float32)
-    return np.empty(shape, np.int32)
-
-
-def describe(
-    q: Any,
-    keys: Any,
-    key_scales: Any,
-    weights: Any,
-    block_table: Any,
-    context_lens: Any,
-    k: int,
-    *,
-    row_ends: Any = None,
-    query_scales: Any = None,
-    layout: str = "linear",
-    order: str = "by_index",
-    out: Any = None,
-    return_values: bool = False,
-) -> Tuple[Callable[..., Op], Dict[str, Array], Dict[str, Any], Any]:
-    """The operands of a call by the names of the manifest, the rest of it, and its
-    outputs."""
     given = {
         "q": q,
         "query_scales": query_scales,
@@ -145,18 +81,27 @@ def describe(
         "context_lens": context_lens,
         "row_ends": row_ends,
     }
-    arrays = {name: as_array(name, value) for name, value in given.items() if value is not None}
-    outputs = _outputs(arrays["q"], k, out, return_values)
+    arrays = {
+        name: as_array(name, value)
+        for name, value in given.items()
+        if value is not None or name not in ("query_scales", "row_ends")
+    }
+    expect_rank(arrays["q"], 4, "[B, N, H, D]")
+    rows = arrays["q"].shape[0] * arrays["q"].shape[1]
+    on_device = "q is" if arrays["q"].on_device else None
+    outputs = expect_outputs(on_device, rows, k, out, return_values)
     arrays["indices"] = as_array("out", outputs[0] if return_values else outputs)
     if return_values:
         arrays["top_values"] = as_array("out[1]", outputs[1])
-    return build, arrays, {"k": int(k), "layout": layout, "order": order}, outputs
+    parameters = {"k": int(k), "layout": layout, "order": order}
+    return Call(
+        build, arrays, parameters, outputs, chip, device, tuning, logits.check_contents
+    )
 
 
 def build(arrays: Dict[str, Array], *, k: int, layout: str, order: str, chip: str) -> Op:
     """The op of a call whose arguments fit."""
     expect_choice("order", order, ("by_index", "by_value"))
-    expect_rank(arrays["q"], 4, "[B, N, H, D]")
     rows = arrays["q"].shape[0] * arrays["q"].shape[1]
     outputs = {n: arrays[n] for n in ("indices", "top_values") if n in arrays}
     for name, array in outputs.items():

@@ -21,9 +21,10 @@ from .ops import (
     native_fp8,
     operand,
 )
-from .runtime import Result, run_op
+from .runtime import entry_point
 
 
+@entry_point
 def paged_logits(
     q: Any,
     keys: Any,
@@ -40,7 +41,7 @@ def paged_logits(
     chip: Optional[str] = None,
     device: Optional[str] = None,
     **tuning: Any,
-) -> Result:
+) -> Call:
     """Scores of the cached keys of each sequence, into `out`.
 
     For row ``r = b * N + i`` and column ``c`` before the row's end, with page
@@ -83,39 +84,6 @@ def paged_logits(
         CompileError: the chip cannot do it.
         EmulatorError: the kernel has faulted in the emulator.
     """
-    call = describe(
-        q,
-        keys,
-        key_scales,
-        weights,
-        block_table,
-        context_lens,
-        out=out,
-        row_ends=row_ends,
-        query_scales=query_scales,
-        layout=layout,
-        fill=fill,
-    )
-    return run_op(
-        *call, out=out, chip=chip, device=device, tuning=tuning, check_contents=_check_contents
-    )
-
-
-def describe(
-    q: Any,
-    keys: Any,
-    key_scales: Any,
-    weights: Any,
-    block_table: Any,
-    context_lens: Any,
-    *,
-    out: Any,
-    row_ends: Any = None,
-    query_scales: Any = None,
-    layout: str = "linear",
-    fill: str = "none",
-) -> Call:
-    """The operands of a call by the names of the manifest, and the rest of it."""
     given = {
         "q": q,
         "query_scales": query_scales,
@@ -126,9 +94,14 @@ def describe(
         "context_lens": context_lens,
         "row_ends": row_ends,
     }
-    arrays = {name: as_array(name, value) for name, value in given.items() if value is not None}
+    arrays = {
+        name: as_array(name, value)
+        for name, value in given.items()
+        if value is not None or name not in ("query_scales", "row_ends")
+    }
     arrays["logits"] = as_array("out", out)
-    return build, arrays, {"layout": layout, "fill": fill}
+    parameters = {"layout": layout, "fill": fill}
+    return Call(build, arrays, parameters, out, chip, device, tuning, check_contents)
 
 
 def build(arrays: Dict[str, Array], *, layout: str, fill: str, chip: str) -> Op:
@@ -219,7 +192,7 @@ def _check_shapes(arrays: Dict[str, Array], is_fp4: bool) -> None:
     expect_output(arrays["logits"])
 
 
-def _check_contents(arrays: Dict[str, Array]) -> None:
+def check_contents(arrays: Dict[str, Array]) -> None:
     """What the kernel relies on, for arrays in host memory."""
     pages, page, _ = arrays["keys"].shape
     lens = arrays["context_lens"].numpy(np.int32).astype(np.int64)
@@ -246,7 +219,7 @@ def _check_contents(arrays: Dict[str, Array]) -> None:
             f"block_table[{b}, {j}]",
             f"must be a page, since sequence {b} has {lens[b]} tokens",
             ids[wrong[0]],
-            f"0 to {pages - 1}",
+            f"0 to {pages - 1}" if pages else "none, since keys has no pages",
         )
     if arrays["key_scales"].dtype != "f32":
         return

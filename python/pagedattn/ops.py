@@ -1,9 +1,8 @@
 """Ops as data: what is compiled for a call, by shapes, strides and formats.
 
-The functions of this module take what the entry points of the same names take, what
-tunes them in `tuning`, and give the :class:`Op` that such a call compiles. They do not
-look at the contents of the arrays, so that kernels can be compiled before they are
-needed::
+The functions of this module take what the entry points of the same names take and give
+the :class:`Op` that such a call compiles. They do not look at the contents of the arrays,
+so that kernels can be compiled before they are needed::
 
     op = pagedattn.ops.topk(logits, row_ends, 2048, chip="gfx950")
     pagedattn.compile(op, "gfx950")
@@ -27,16 +26,17 @@ from .errors import ArgumentError, CompileError
 
 Dim = Optional[int]
 
-PIPELINE_OPTIONS = (
-    "num_cus",
-    "max_offset_bytes",
-    "require_address_form",
-    "force_address_form",
-    "address_remarks",
-    "abi",
-    "opt_level",
-)
-"""Options of the compiler, whatever the op."""
+PIPELINE_OPTIONS = {
+    "num_cus": r"-?\d+",
+    "max_offset_bytes": r"-?\d+",
+    "require_address_form": r"\w+",
+    "force_address_form": r"\w+",
+    "address_remarks": "true|false",
+    "abi": r"-?\d+",
+    "opt_level": r"-?\d+",
+}
+"""Options of the compiler, whatever the op, and what their values look like."""
+_KINDS = {r"-?\d+": "an integer", r"\w+": "a word", "true|false": "a boolean"}
 
 
 @dataclass(frozen=True)
@@ -215,10 +215,10 @@ def option_text(options: Mapping[str, Any]) -> str:
     """Options of the compiler as its command line has them."""
     texts = []
     for name, value in sorted(options.items()):
-        expect_choice("option", name, PIPELINE_OPTIONS)
+        expect_choice("option", name, tuple(PIPELINE_OPTIONS))
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        if not re.fullmatch(r"[\w-]+", text):
-            raise ArgumentError(name, "must be a number or a word", repr(value))
+        if not re.fullmatch(PIPELINE_OPTIONS[name], text):
+            raise ArgumentError(name, f"must be {_KINDS[PIPELINE_OPTIONS[name]]}", repr(value))
         texts.append(f"{name.replace('_', '-')}={text}")
     return " ".join(texts)
 
@@ -253,8 +253,46 @@ def configure(op: Op, chip: str, tuning: Mapping[str, Any]) -> Tuple[Op, Dict[st
     return op, options
 
 
-Call = Tuple[Callable[..., Op], Dict[str, Array], Dict[str, Any]]
-"""How the op of a call is built: the function, the operands, the other arguments."""
+LAUNCH_SCALARS = ("num_workers",)
+"""What of a call's tuning is an argument of the launch."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an entry point, before anything is compiled.
+
+    Attributes:
+        build: ``build(arrays, chip=chip, **parameters)`` checks the arguments and makes
+            the op.
+        arrays: the operands by the names of the manifest.
+        parameters: what else the op is made from.
+        out: what the result has as ``out``.
+        chip, device, tuning: as the caller gave them.
+        check_contents: checks what a kernel relies on, for arrays in host memory.
+    """
+
+    build: Callable[..., Op]
+    arrays: Dict[str, Array]
+    parameters: Mapping[str, Any]
+    out: Any
+    chip: Optional[str]
+    device: Optional[str]
+    tuning: Mapping[str, Any]
+    check_contents: Optional[Callable[[Dict[str, Array]], None]] = None
+
+    @property
+    def scalars(self) -> Dict[str, Any]:
+        """The arguments of the launch in `tuning`."""
+        return {n: v for n, v in self.tuning.items() if n in LAUNCH_SCALARS}
+
+    @property
+    def compiled_tuning(self) -> Dict[str, Any]:
+        """The rest of it."""
+        return {n: v for n, v in self.tuning.items() if n not in LAUNCH_SCALARS}
+
+    def op(self, chip: str, tuning: Mapping[str, Any]) -> Tuple[Op, Dict[str, Any]]:
+        """The op for a chip, and the options of the compiler in `tuning`."""
+        return configure(self.build(self.arrays, chip=chip, **self.parameters), chip, tuning)
 
 
 def fp8_element(array: Array, flavour: str, why: str) -> str:
@@ -272,59 +310,35 @@ def native_fp8(chip: str) -> str:
     return chips()[chip]["fp8"]
 
 
-def _make(
-    call: Call,
-    chip: Optional[str],
-    tuning: Optional[Mapping[str, Any]],
-) -> Op:
-    build, arrays, parameters = call
-    chip = default_chip() if chip is None else check_chip(chip)
-    return configure(build(arrays, chip=chip, **parameters), chip, tuning or {})[0]
+def _op_of(entry: Any, args: Tuple[Any, ...], kwargs: Mapping[str, Any]) -> Op:
+    call: Call = entry.describe(*args, **kwargs)
+    chip = default_chip() if call.chip is None else check_chip(call.chip)
+    return call.op(chip, call.compiled_tuning)[0]
 
 
-def paged_logits(
-    *args: Any,
-    chip: Optional[str] = None,
-    tuning: Optional[Mapping[str, Any]] = None,
-    **kwargs: Any,
-) -> Op:
+def paged_logits(*args: Any, **kwargs: Any) -> Op:
     """The op of :func:`pagedattn.paged_logits` for arrays like these."""
-    from .logits import describe
+    from .logits import paged_logits as entry
 
-    return _make(describe(*args, **kwargs), chip, tuning)
+    return _op_of(entry, args, kwargs)
 
 
-def topk(
-    *args: Any,
-    chip: Optional[str] = None,
-    tuning: Optional[Mapping[str, Any]] = None,
-    **kwargs: Any,
-) -> Op:
+def topk(*args: Any, **kwargs: Any) -> Op:
     """The op of :func:`pagedattn.topk` for arrays like these."""
-    from .selection import describe
+    from .selection import topk as entry
 
-    return _make(describe(*args, **kwargs)[:3], chip, tuning)
+    return _op_of(entry, args, kwargs)
 
 
-def indexer(
-    *args: Any,
-    chip: Optional[str] = None,
-    tuning: Optional[Mapping[str, Any]] = None,
-    **kwargs: Any,
-) -> Op:
+def indexer(*args: Any, **kwargs: Any) -> Op:
     """The op of :func:`pagedattn.indexer` for arrays like these."""
-    from .indexer import describe
+    from .indexer import indexer as entry
 
-    return _make(describe(*args, **kwargs)[:3], chip, tuning)
+    return _op_of(entry, args, kwargs)
 
 
-def grouped_gemm(
-    *args: Any,
-    chip: Optional[str] = None,
-    tuning: Optional[Mapping[str, Any]] = None,
-    **kwargs: Any,
-) -> Op:
+def grouped_gemm(*args: Any, **kwargs: Any) -> Op:
     """The op of :func:`pagedattn.grouped_gemm` for arrays like these."""
-    from .gemm import describe
+    from .gemm import grouped_gemm as entry
 
-    return _make(describe(*args, **kwargs)[:3], chip, tuning)
+    return _op_of(entry, args, kwargs)

@@ -7,13 +7,14 @@ knows an operator.
 from __future__ import annotations
 
 import ast
+import math
 import re
 import struct
 from dataclasses import dataclass
-from typing import Any, Dict, FrozenSet, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, FrozenSet, List, Mapping, Optional, Sequence, Tuple
 
-from .arrays import Array
-from .errors import ArgumentError
+from .arrays import Array, contiguous_strides
+from .errors import ArgumentError, expect_integer
 
 _FUNCTIONS = {"min": min, "max": max, "ceildiv": lambda a, b: -(-a // b)}
 _NODES = (
@@ -45,6 +46,18 @@ class Formula:
     def __call__(self, names: Mapping[str, int]) -> int:
         return int(eval(self._code, {"__builtins__": {}}, {**_FUNCTIONS, **names}))
 
+
+# What holds elements of each type; any type of the size where it is not listed.
+_HOLDERS = {
+    "f32": ("f32",),
+    "f16": ("f16", "u16"),
+    "bf16": ("bf16", "u16"),
+    "i32": ("i32", "u32"),
+    "i8": ("i8", "u8", "e8m0", "fp4x2"),
+    "f8E8M0FNU": ("e8m0", "u8", "i8"),
+    "f8E4M3FN": ("e4m3fn", "u8", "i8"),
+    "f8E4M3FNUZ": ("e4m3fnuz", "u8", "i8"),
+}
 
 _MEMREF = re.compile(r"memref<((?:[?\d]+x)*)(\w+)(?:, strided<\[([^\]]*)\])?")
 
@@ -92,6 +105,7 @@ class MemRef:
         fits = (
             array.rank == len(self.shape)
             and array.itemsize == self.element_bytes
+            and array.dtype in _HOLDERS.get(self.element, (array.dtype,))
             and all(w in (None, n) for w, n in zip(self.shape, array.shape))
             and all(
                 w in (None, s) or n <= 1 for w, s, n in zip(self.strides, strides, array.shape)
@@ -101,7 +115,7 @@ class MemRef:
             raise ArgumentError(
                 array.name,
                 f"must be a {self.text}",
-                f"shape {array.shape}, strides {strides} of {array.itemsize} bytes",
+                f"shape {array.shape}, strides {strides} of {array.dtype}",
             )
 
 
@@ -168,10 +182,10 @@ class KernelPlan:
         """Values of the named sizes and scalars."""
         names = {n: arrays[operand].shape[dim] for n, (operand, dim) in self._sizes.items()}
         for name, formula in self._scalars.items():
-            value = int(scalars[name]) if name in scalars else formula(names)
-            if value < 1:
-                raise ArgumentError(name, "must be positive", value)
-            names[name] = value
+            if name in scalars:
+                names[name] = expect_integer(name, scalars[name], 1, 2**31 - 1)
+            else:
+                names[name] = formula(names)
         return names
 
     def workspaces(self, names: Mapping[str, int]) -> Dict[str, Tuple[Tuple[int, ...], int]]:
@@ -205,17 +219,6 @@ class KernelPlan:
         )
 
 
-def contiguous_array(name: str, address: int, shape: Sequence[int], itemsize: int) -> Array:
-    """A workspace at an address."""
-    strides, step = [], itemsize
-    for extent in reversed(shape):
-        strides.append(step)
-        step *= extent
-    return Array(
-        name, address, tuple(shape), tuple(reversed(strides)), "bytes", itemsize, False, True, None
-    )
-
-
 def plan_kernels(kernels: Sequence[Mapping[str, Any]]) -> List[KernelPlan]:
     """The kernels of one op, in the order of their launches."""
     plans = [KernelPlan(entry) for entry in kernels]
@@ -225,6 +228,28 @@ def plan_kernels(kernels: Sequence[Mapping[str, Any]]) -> List[KernelPlan]:
             "module", "must have one op to be launched as a whole", ", ".join(ops)
         )
     return plans
+
+
+def bind_all(
+    plans: Sequence[KernelPlan],
+    arrays: Mapping[str, Array],
+    scalars: Mapping[str, int],
+    allocate: Callable[[str, int], int],
+) -> List[Launch]:
+    """The launches of one op. ``allocate(name, bytes)`` gives the address of a workspace."""
+    available = dict(arrays)
+    launches = []
+    for plan in plans:
+        names = plan.names(arrays, {n: v for n, v in scalars.items() if n in plan.scalars})
+        for name, (shape, itemsize) in plan.workspaces(names).items():
+            if name not in available:
+                address = allocate(name, itemsize * math.prod(shape))
+                available[name] = Array(
+                    name, address, shape, contiguous_strides(shape, itemsize), "bytes", itemsize,
+                    False, True, None,
+                )
+        launches.append(plan.bind(available, names))
+    return launches
 
 
 def check_operands(plans: Sequence[KernelPlan], arrays: Mapping[str, Array]) -> None:
@@ -244,3 +269,15 @@ def check_operands(plans: Sequence[KernelPlan], arrays: Mapping[str, Array]) -> 
         for name in plan.stored:
             if name in arrays and not arrays[name].writable:
                 raise ArgumentError(arrays[name].name, "must be writable", "a read-only array")
+
+
+def check_overlaps(plans: Sequence[KernelPlan], arrays: Mapping[str, Array]) -> None:
+    """No array that is written shares memory with another one: workgroups run in any
+    order, so that nobody could say what is read."""
+    stored = {name for plan in plans for name in plan.stored}
+    for name in stored & arrays.keys():
+        for other, array in arrays.items():
+            if other != name and arrays[name].overlaps(array):
+                raise ArgumentError(
+                    arrays[name].name, "must not share memory with another array", array.name
+                )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Tuple
 
@@ -9,10 +11,14 @@ from . import ops
 from .arrays import Array
 from .context import DEVICES, check_chip, default_chip, settings
 from .errors import ArgumentError
-from .plan import check_operands
+from .plan import check_operands, check_overlaps
 
 if TYPE_CHECKING:
+    from typing import ParamSpec
+
     from .compiler import CompiledModule
+
+    _Arguments = ParamSpec("_Arguments")
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,9 @@ def choose_device(arrays: Mapping[str, Array], device: Optional[str]) -> str:
             "host memory",
             f"device memory, where {', '.join(sorted(on_device))} are",
         )
-    chosen = device or settings().device or ("hip" if on_device else "emulator")
+    chosen = settings().device if device is None else device
+    if chosen is None:
+        chosen = "hip" if on_device else "emulator"
     ops.expect_choice("device", chosen, DEVICES)
     if chosen == "emulator" and on_device:
         raise ArgumentError(
@@ -69,6 +77,7 @@ def launch_all(
 ) -> Result:
     """Launches the kernels of a module one after another."""
     plans = compiled.plans
+    check_overlaps(plans, arrays)
     if scalars:
         known = sorted({name for plan in plans for name in plan.scalars})
         for name in scalars:
@@ -97,47 +106,44 @@ def _chip_of(device: str, arrays: Mapping[str, Array], chip: Optional[str]) -> s
 # Modules by all that they are chosen by, so that a call like one before only launches.
 _modules: Dict[Tuple[Any, ...], "CompiledModule"] = {}
 _MOST_MODULES = 4096
-_LAUNCH_SCALARS = ("num_workers",)
 
 
-def run_op(
-    build: Callable[..., ops.Op],
-    arrays: Dict[str, Array],
-    parameters: Mapping[str, Any],
-    *,
-    out: Any,
-    chip: Optional[str],
-    device: Optional[str],
-    tuning: Mapping[str, Any],
-    check_contents: Optional[Callable[[Dict[str, Array]], None]] = None,
-) -> Result:
-    """Compiles the op of a call, unless that has been done, and runs it.
-
-    ``build(arrays, chip=chip, **parameters)`` checks the arguments and makes the op;
-    `arrays` are its operands by the names of the manifest.
-    """
-    where = choose_device(arrays, device)
-    chip = _chip_of(where, arrays, chip)
-    scalars = {n: v for n, v in tuning.items() if n in _LAUNCH_SCALARS}
-    rest = {n: v for n, v in tuning.items() if n not in _LAUNCH_SCALARS}
-    rest = {**settings().options, **rest}
+def run_op(call: ops.Call) -> Result:
+    """Compiles the op of a call, unless that has been done, and runs it."""
+    where = choose_device(call.arrays, call.device)
+    chip = _chip_of(where, call.arrays, call.chip)
+    tuning = {**settings().options, **call.compiled_tuning}
     key = (
-        build,
+        call.build,
         chip,
-        repr(parameters),
-        tuple(array.signature for array in arrays.values()),
-        tuple(sorted((n, str(v)) for n, v in rest.items())),
+        repr(call.parameters),
+        tuple(array.signature for array in call.arrays.values()),
+        tuple(sorted((n, str(v)) for n, v in tuning.items())),
     )
     compiled = _modules.get(key)
     if compiled is None:
         from .compiler import compile
 
-        op, options = ops.configure(build(arrays, chip=chip, **parameters), chip, rest)
+        op, options = call.op(chip, tuning)
         compiled = compile(op, chip, **options)
-        check_operands(compiled.plans, arrays)
+        check_operands(compiled.plans, call.arrays)
         if len(_modules) >= _MOST_MODULES:
             _modules.clear()
         _modules[key] = compiled
-    if where == "emulator" and check_contents:
-        check_contents(arrays)
-    return launch_all(compiled, arrays, scalars, where, out)
+    if where == "emulator" and call.check_contents:
+        call.check_contents(call.arrays)
+    return launch_all(compiled, call.arrays, call.scalars, where, call.out)
+
+
+def entry_point(describe: Callable[_Arguments, ops.Call]) -> Callable[_Arguments, Result]:
+    """An entry point that runs the call that `describe` makes of its arguments.
+    :mod:`pagedattn.ops` asks its attribute ``describe`` for the call alone."""
+
+    @functools.wraps(describe)
+    def run(*args: Any, **kwargs: Any) -> Result:
+        return run_op(describe(*args, **kwargs))
+
+    signature = inspect.signature(describe)
+    run.__signature__ = signature.replace(return_annotation="Result")  # type: ignore[attr-defined]
+    run.describe = describe  # type: ignore[attr-defined]
+    return run

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Dict, Optional
 
 import numpy as np
 
 from .arrays import Array, as_array
-from .errors import ArgumentError
+from .errors import ArgumentError, expect_integer
 from .ops import (
+    Call,
     Op,
     ceil_power,
     expect_choice,
@@ -20,12 +21,13 @@ from .ops import (
     floor_power,
     operand,
 )
-from .runtime import Result, run_op
+from .runtime import entry_point
 
 _MAX_K = 4096
 _MAX_COLUMNS = 2**31 - 1
 
 
+@entry_point
 def topk(
     values: Any,
     row_ends: Any,
@@ -38,7 +40,7 @@ def topk(
     chip: Optional[str] = None,
     device: Optional[str] = None,
     **tuning: Any,
-) -> Result:
+) -> Call:
     """The `k` best columns of every row.
 
     Of row r the columns from ``row_starts[r]`` (0) to ``row_ends[r]`` (C) count; nothing
@@ -68,54 +70,11 @@ def topk(
         ArgumentError, CompileError, EmulatorError: as for
             :func:`pagedattn.paged_logits`.
     """
-    build, arrays, parameters, outputs = describe(
-        values,
-        row_ends,
-        k,
-        row_starts=row_starts,
-        order=order,
-        out=out,
-        return_values=return_values,
-    )
-    return run_op(
-        build, arrays, parameters, out=outputs, chip=chip, device=device, tuning=tuning
-    )
-
-
-def _outputs(values: Array, k: Any, out: Any, return_values: bool) -> Any:
-    """What the caller gave, or new arrays."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= _MAX_K:
-        raise ArgumentError("k", "must be an integer in range", repr(k), f"1 to {_MAX_K}")
-    if out is not None:
-        is_pair = isinstance(out, (tuple, list)) and len(out) == 2
-        if return_values and not is_pair:
-            raise ArgumentError(
-                "out", "must be a pair (columns, values) with return_values", type(out).__name__
-            )
-        return tuple(out) if return_values else out
-    if values.on_device:
-        raise ArgumentError("out", "must be given where values are in device memory", None)
-    expect_rank(values, 2, "[R, C]")
-    shape = (values.shape[0], int(k))
-    if return_values:
-        return np.empty(shape, np.int32), np.empty(shape, np.float32)
-    return np.empty(shape, np.int32)
-
-
-def describe(
-    values: Any,
-    row_ends: Any,
-    k: int,
-    *,
-    row_starts: Any = None,
-    order: str = "by_index",
-    out: Any = None,
-    return_values: bool = False,
-) -> Tuple[Callable[..., Op], Dict[str, Array], Dict[str, Any], Any]:
-    """The operands of a call by the names of the manifest, the rest of it, and its
-    outputs."""
     arrays: Dict[str, Array] = {"values": as_array("values", values)}
-    outputs = _outputs(arrays["values"], k, out, return_values)
+    expect_rank(arrays["values"], 2, "[R, C]")
+    rows = arrays["values"].shape[0]
+    on_device = "values are" if arrays["values"].on_device else None
+    outputs = expect_outputs(on_device, rows, k, out, return_values)
     if row_starts is not None:
         arrays["row_starts"] = as_array("row_starts", row_starts)
     if row_ends is not None:
@@ -123,7 +82,29 @@ def describe(
     arrays["indices"] = as_array("out", outputs[0] if return_values else outputs)
     if return_values:
         arrays["top_values"] = as_array("out[1]", outputs[1])
-    return build, arrays, {"k": int(k), "order": order}, outputs
+    parameters = {"k": int(k), "order": order}
+    return Call(build, arrays, parameters, outputs, chip, device, tuning)
+
+
+def expect_outputs(
+    on_device: Optional[str], rows: int, k: Any, out: Any, return_values: bool
+) -> Any:
+    """What the caller gave for `rows` rows, or new arrays; not where something is
+    `on_device`."""
+    expect_integer("k", k, 1, _MAX_K)
+    if out is not None:
+        is_pair = isinstance(out, (tuple, list)) and len(out) == 2
+        if return_values and not is_pair:
+            raise ArgumentError(
+                "out", "must be a pair (columns, values) with return_values", type(out).__name__
+            )
+        return tuple(out) if return_values else out
+    if on_device:
+        raise ArgumentError("out", f"must be given where {on_device} in device memory", None)
+    shape = (rows, int(k))
+    if return_values:
+        return np.empty(shape, np.int32), np.empty(shape, np.float32)
+    return np.empty(shape, np.int32)
 
 
 def build(arrays: Dict[str, Array], *, k: int, order: str, chip: str) -> Op:

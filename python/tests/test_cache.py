@@ -3,8 +3,10 @@ are damaged, and the mode without compiling."""
 
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -75,9 +77,13 @@ def test_damaged_file_is_replaced(folder, compiled, damage):
 def test_folder_that_cannot_be_used(folder, compiled, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("PAGEDATTN_CACHE_DIR", str(tmp_path / "file" / "cache"))
-    with pytest.warns(pagedattn.CacheWarning, match="cannot use the cache in"):
+    with pytest.warns(pagedattn.CacheWarning, match="cannot use the cache in") as warned:
         pagedattn.compile(op(), "gfx950")
-    assert len(compiled) == 1
+    assert len(compiled) == 1 and warned[0].filename == __file__
+    monkeypatch.setenv("PAGEDATTN_CACHE_DIR", str(tmp_path / "file" / "other"))
+    with pytest.warns(pagedattn.CacheWarning) as warned:
+        pagedattn.topk(VALUES, ENDS, 5, chip="gfx950")
+    assert warned[0].filename == __file__
 
 
 def test_disk_cache_switched_off(folder, compiled, monkeypatch):
@@ -137,6 +143,34 @@ def test_processes_share_the_folder(folder):
     strict = subprocess.run([sys.executable, "-c", PROGRAM], text=True, capture_output=True,
                             env={**environment, "PAGEDATTN_NO_COMPILE": "1"})
     assert strict.returncode == 0, strict.stderr
+
+
+def test_a_forked_process_compiles(folder):
+    """Also what another thread of the parent was compiling when it was forked."""
+    key, started, go_on = "0" * 64, threading.Event(), threading.Event()
+
+    def slowly():
+        started.set()
+        go_on.wait(30)
+        return {}
+
+    thread = threading.Thread(target=cache.get, args=(key, "slow", slowly, dict))
+    thread.start()
+    started.wait()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            signal.alarm(20)
+            assert cache.get(key, "fast", lambda: {"a": b"b"}, dict) == {"a": b"b"}
+            out = pagedattn.topk(VALUES, ENDS, 9, chip="gfx950").out
+            status = 0 if out.shape == (VALUES.shape[0], 9) else 2
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    go_on.set()
+    thread.join()
+    assert status == 0
 
 
 def test_default_folder(monkeypatch):

@@ -19,6 +19,9 @@ from pagedattn.compat import aiter
 needs_native(pytest)
 
 
+TIB = 1 << 40
+
+
 class DeviceArray:
     """Memory of a GPU, by its __cuda_array_interface__ only."""
 
@@ -59,9 +62,9 @@ def calls(library, tmp_path, monkeypatch):
 
 
 def topk_arrays(rows=3, columns=1000, k=16, **kwargs):
-    return (DeviceArray(0x1000, (rows, columns), np.float32, **kwargs),
-            DeviceArray(0x2000, (rows,), np.int32),
-            DeviceArray(0x3000, (rows, k), np.int32))
+    return (DeviceArray(1 * TIB, (rows, columns), np.float32, **kwargs),
+            DeviceArray(2 * TIB, (rows,), np.int32),
+            DeviceArray(3 * TIB, (rows, k), np.int32))
 
 
 def names(calls):
@@ -95,10 +98,10 @@ def test_arguments_of_the_launch(calls):
     assert len(raw) == kernel["kernarg_bytes"]
     found = {arg["name"]: struct.unpack_from("<q", raw, arg["offset"])[0]
              for arg in kernel["args"]}
-    assert found["values.aligned"] == 0x1000 and found["values.offset"] == 0
+    assert found["values.aligned"] == 1 * TIB and found["values.offset"] == 0
     assert (found["values.size0"], found["values.size1"]) == (3, 1000)
     assert (found["values.stride0"], found["values.stride1"]) == (2000, 1)
-    assert found["row_ends.aligned"] == 0x2000 and found["indices.aligned"] == 0x3000
+    assert found["row_ends.aligned"] == 2 * TIB and found["indices.aligned"] == 3 * TIB
 
 
 def test_workspaces_are_allocated_once_for_a_stream(calls):
@@ -257,8 +260,8 @@ def test_errors(calls, monkeypatch):
     with pytest.raises(ArgumentError, match="out: must be given where values are in device memory"):
         pagedattn.topk(values, ends, 16)
     with pytest.raises(ArgumentError, match="out: must be writable"):
-        pagedattn.topk(values, ends, 16, out=DeviceArray(0x3000, (3, 16), np.int32, read_only=True))
-    many = [DeviceArray(0x1000, (2**26, 16), np.float32), DeviceArray(0x3000, (2**26, 4), np.int32)]
+        pagedattn.topk(values, ends, 16, out=DeviceArray(3 * TIB, (3, 16), np.int32, read_only=True))
+    many = [DeviceArray(1 * TIB, (2**26, 16), np.float32), DeviceArray(3 * TIB, (2**26, 4), np.int32)]
     with pytest.raises(ArgumentError, match="at most 4294967295 on HIP"):
         pagedattn.topk(many[0], None, 4, out=many[1])
     monkeypatch.setenv("FAKE_HIP_FAIL", "1")

@@ -180,6 +180,42 @@ def test_grouped_gemm_forms(chip):
         assert not got[~touched].any()
 
 
+@on_all_chips
+@pytest.mark.parametrize("layout, k", [("n32k4", 384), ("n32k8", 256)])
+def test_grouped_gemm_shuffled_scales(chip, layout, k):
+    """Scales of both operands in the layout; those of `a` with more rows than it has."""
+    rng = np.random.default_rng(0)
+    a, b, offsets, scales = gemm_arguments(rng, k=k)
+    padded = np.full((64, k // 32), 255, np.uint8)
+    padded[:20] = scales["a_scale"]
+    shuffled = {name: np.ascontiguousarray(formats.shuffle_scales(codes, layout))
+                for name, codes in (("a_scale", padded), ("b_scale", scales["b_scale"]))}
+    result = pagedattn.grouped_gemm(a, b, offsets, **shuffled, scale_layout=layout,
+                                    a_scale_layout=layout, out_dtype="f32", chip=chip)
+    plain = reference.grouped_gemm(
+        a, b, 20, "a8w8", a_scales=scales["a_scale"], a_scale="e8m0_1x32",
+        b_scales=scales["b_scale"], b_scale="e8m0_1x32", offsets=offsets)[0]
+    same = reference.grouped_gemm(
+        a, b, 20, "a8w8", a_scales=shuffled["a_scale"], a_scale="e8m0_1x32",
+        b_scales=shuffled["b_scale"], b_scale="e8m0_1x32", offsets=offsets,
+        scale_layout=layout, a_scale_layout=layout)[0]
+    np.testing.assert_array_equal(same, plain)
+    assert result.reports == []
+    np.testing.assert_allclose(result.out, plain, rtol=0, atol=1e-5 * np.abs(plain).max())
+
+
+def test_one_kernel_serves_all_rows_of_shuffled_scales():
+    rng = np.random.default_rng(0)
+    keys = set()
+    for rows in (17, 20, 31):
+        a, b, offsets, scales = gemm_arguments(rng, rows=rows, k=128)
+        codes = np.zeros((32, 4), np.uint8)
+        result = pagedattn.grouped_gemm(a, b, offsets, a_scale=codes, b_scale=scales["b_scale"],
+                                        a_scale_layout="n32k4", chip="gfx950")
+        keys.add(result.compiled.key)
+    assert len(keys) == 1
+
+
 def test_grouped_gemm_fnuz():
     """Plain bytes are of the flavour that `formats` names; a typed array has to be."""
     rng = np.random.default_rng(0)
@@ -321,8 +357,23 @@ WRONG_LOGITS = [
     (dict(device="cpu"), "device: must be a known one, found 'cpu', allowed emulator, hip"),
     (dict(chunks=64), "tuning: pa.paged_logits must have such a parameter, found chunks, allowed "
                       "mma, chunk, waves"),
-    (dict(opt_level="3 -v"), "opt_level: must be a number or a word"),
-    (dict(num_workers=0), "num_workers: must be positive, found 0"),
+    (dict(device=0), "device: must be a known one, found 0"),
+    (dict(opt_level="3 -v"), "opt_level: must be an integer, found '3 -v'"),
+    (dict(num_cus=2.5), "num_cus: must be an integer, found 2.5"),
+    (dict(address_remarks="x"), "address_remarks: must be a boolean, found 'x'"),
+    (dict(num_workers=0), "num_workers: must be an integer in range, found 0, allowed 1 to 2147483647"),
+    (dict(num_workers="many"), "num_workers: must be an integer in range, found 'many'"),
+    (dict(num_workers=2.5), "num_workers: must be an integer in range, found 2.5"),
+    (dict(q=None), "q: must be an array, found NoneType"),
+    (dict(out=None), "out: must be an array, found NoneType"),
+    (dict(weights=np.ma.masked_array(np.zeros((6, 16), np.float32), mask=True)),
+     "weights: must have no mask, found a masked array"),
+    (dict(keys=np.zeros((0, 16, 64), np.uint8), key_scales=np.zeros((0, 16), np.float32)),
+     r"block_table\[0, 0\]: .*, allowed none, since keys has no pages"),
+    (dict(context_lens=np.zeros(6, np.int32)[::-2]), "context_lens: strides must be multiples of the "
+                                                     "element's 4 bytes and not negative"),
+    (dict(out=np.lib.stride_tricks.as_strided(np.zeros(300, np.float32), (6, 300), (0, 4))),
+     "out: rows of 300 elements must not overlap, found a stride of 0"),
     (dict(q=np.zeros((3, 2, 16, 128), np.uint8)[..., ::2]), "q: innermost stride must be 1, found 2"),
     (dict(out=np.zeros((6, 10), np.float32)[:, ::-1]), "out: strides must be multiples"),
     (dict(out=np.broadcast_to(np.float32(0), (6, 300))), "out: must be writable"),
@@ -375,6 +426,15 @@ OFFSETS = np.zeros(3, np.int32)
     ((A[:, :48], B[..., :48], OFFSETS), dict(a_scale=SA, b_scale=SB),
      "a_scale: K must be a multiple of 32 for e8m0_1x32, found 48"),
     ((A, B, OFFSETS[:2]), dict(a_scale=SA, b_scale=SB), r"offsets: must have shape \[E \+ 1\]"),
+    ((A, B, OFFSETS), dict(a_scale=SA, b_scale=SB, a_scale_layout="n32k4"),
+     r"a_scale: must have shape of blocks of 1x32, found \(4, 2\), allowed \(32, 2\)"),
+    ((np.zeros((33, 64), np.uint8), B, OFFSETS),
+     dict(a_scale=np.zeros((32, 2), np.uint8), b_scale=SB, a_scale_layout="n32k4"),
+     r"a_scale: must have shape of blocks of 1x32, found \(32, 2\), allowed \(64, 2\)"),
+    ((A, B, OFFSETS), dict(a_scale=SA, b_scale=SB, a_scale_layout="k4n32"),
+     "a_scale_layout: must be a known one, found 'k4n32', allowed linear, n32k4, n32k8"),
+    ((A, B, OFFSETS), dict(a_scale=SA, b_scale=SB, out=B.reshape(-1)[:4 * 64].view(np.uint16)
+                           .reshape(4, 32)), "out: must not share memory with another array, found b"),
     ((A, B, OFFSETS), dict(formats="a8w6"), "formats: must be a known one, found 'a8w6'"),
     ((A, B, OFFSETS), dict(scales="e8m0_1x16"), "scales: must be a known one"),
     ((A, B, OFFSETS), dict(out_dtype="mxfp8"), "out_scale: must be given for out_dtype='mxfp8'"),
@@ -384,10 +444,31 @@ OFFSETS = np.zeros(3, np.int32)
      "tuning: pa.grouped_gemm must have such a parameter, found tile_q, allowed mma, tile_m"),
     ((A, B, OFFSETS), dict(activation="relu", a_scale=SA, b_scale=SB),
      "activation: must be a known one, found 'relu'"),
+    ((A, B, OFFSETS), dict(activation=7, a_scale=SA, b_scale=SB),
+     "activation: must be a word or an Activation, found int"),
+    ((None, B, OFFSETS), dict(a_scale=SA, b_scale=SB, out=np.zeros((4, 32), np.uint16)),
+     "a: must be an array, found NoneType"),
+    ((A, None, OFFSETS), dict(a_scale=SA, b_scale=SB, out=np.zeros((4, 32), np.uint16)),
+     "b: must be an array, found NoneType"),
 ])
 def test_wrong_gemm_arguments(args, kwargs, message):
     with pytest.raises(ArgumentError, match=message):
         pagedattn.grouped_gemm(*args, **kwargs, chip="gfx950")
+
+
+def test_outputs_share_no_memory():
+    """Bytes count, not ranges: rows of two arrays may alternate."""
+    values = np.random.default_rng(0).standard_normal((3, 64), dtype=np.float32)
+    rows = np.zeros((3, 40), np.int32)
+    both = rows[:, :16], rows[:, 16:32].view(np.float32)
+    pagedattn.topk(values, None, 16, out=both, return_values=True, chip="gfx950")
+    np.testing.assert_array_equal(both[0], reference.topk(values, 16)[0])
+    np.testing.assert_array_equal(both[1], reference.topk(values, 16)[1])
+    for out, other in (((rows[:, :16], rows[:, 15:31].view(np.float32)), r"out(\[1\])?"),
+                       ((values.view(np.int32)[:, 40:56], both[1]), "values")):
+        with pytest.raises(ArgumentError, match=r"out(\[1\])?: must not share memory with another "
+                                                f"array, found {other}"):
+            pagedattn.topk(values, None, 16, out=out, return_values=True, chip="gfx950")
 
 
 def test_compile_errors_have_diagnostics():
@@ -442,8 +523,22 @@ def test_settings_and_tuning_change_no_bit():
         kernels.add(result.compiled.key)
         np.testing.assert_array_equal(case.out, want)
     assert len(kernels) == 4
-    with pytest.raises(ArgumentError, match="speed: must be a setting"):
-        with pagedattn.using(speed=1):
+
+
+@pytest.mark.parametrize("settings, message", [
+    (dict(speed=1), "speed: must be a setting, found speed, allowed chip, device"),
+    (dict(chip="gfx1"), "chip: must be a known chip, found 'gfx1'"),
+    (dict(device="cpu"), "device: must be a known one, found 'cpu', allowed emulator, hip"),
+    (dict(seed="a"), "seed: must be an integer in range, found 'a', allowed 0 to 18446744073709551615"),
+    (dict(seed=2**64), "seed: must be an integer in range"),
+    (dict(threads=-1), "threads: must be an integer in range, found -1, allowed 0 to 4096"),
+    (dict(budget=1.5), "budget: must be an integer in range, found 1.5"),
+    (dict(stream="x"), "stream: must be an integer in range, found 'x'"),
+    (dict(options=5), "options: must be a dictionary, found 5"),
+])
+def test_wrong_settings(settings, message):
+    with pytest.raises(ArgumentError, match=message):
+        with pagedattn.using(**settings):
             pass
 
 
@@ -486,6 +581,13 @@ def test_module_of_text(tmp_path):
     np.testing.assert_array_equal(indices, reference.topk(values, 8)[0])
     with pytest.raises(ArgumentError, match="values: must be a memref<3x64xf32>, found shape"):
         compiled.launch({"values": values[:, :63], "indices": indices})
+    with pytest.raises(ArgumentError, match=r"values: must be a memref<3x64xf32>, found shape \(3, 64\), "
+                                            r"strides \(64, 1\) of i32"):
+        compiled.launch({"values": values.view(np.int32), "indices": indices})
+    with pytest.raises(ArgumentError, match="indices: must not share memory with another array, found "
+                                            "values"):
+        compiled.launch({"values": values, "indices": values.view(np.int32).reshape(-1)[:24]
+                         .reshape(3, 8)})
     with pytest.raises(ArgumentError, match="operands: must name all of the kernel"):
         compiled.launch({"values": values})
     with pytest.raises(ArgumentError, match="operands: must be of the kernel, found bias"):

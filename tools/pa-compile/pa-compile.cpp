@@ -235,8 +235,11 @@ int main(int argc, char **argv) {
 
   std::vector<LoweringOptions> lowerings(chips.size());
   for (auto [lowering, chip] : llvm::zip(lowerings, chips)) {
-    if (failed(lowering.parseFromString(options, llvm::errs())))
+    if (std::string message = parseOptions(options, lowering);
+        !message.empty()) {
+      llvm::errs() << "error: " << message << "\n";
       return 1;
+    }
     lowering.chip = chip;
     lowering.keepText = !emit.empty();
   }

@@ -1,5 +1,4 @@
-//===- AddressForm.h - What is known of a global address ---------*- C++
-//-*-===//
+//===- AddressForm.h - What is known of a global address --------*- C++ -*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,24 +24,29 @@ namespace mlir::pa {
 
 /// A closed interval of signed 64-bit integers.
 struct Interval {
-  int64_t min, max;
+  int64_t min; ///< least value
+  int64_t max; ///< greatest value, itself included
 };
 
 /// One index, cut into what is uniform and what is not.
 struct IndexSplit {
+  /// `value * scale`.
   struct Term {
-    Value value;
-    int64_t scale;
+    Value value;   ///< an index or integer
+    int64_t scale; ///< in elements
+    /// The same value and scale.
     bool operator==(const Term &other) const {
       return value == other.value && scale == other.scale;
     }
   };
-  SmallVector<Term> uniform, lane;
-  int64_t constant = 0;
+  SmallVector<Term> uniform; ///< the same in all lanes of a wave
+  SmallVector<Term> lane;    ///< those that may differ
+  int64_t constant = 0;      ///< in elements
 };
 
 /// What is known of the address of one access.
 struct AddressFacts {
+  /// The cheapest form that is proven to be right.
   AddressForm form = AddressForm::global;
   /// Greatest byte offset from the base that the form uses, the access
   /// included; -1 where unknown.
@@ -80,11 +84,14 @@ public:
   /// the size of the access included.
   AddressFormAnalysis(Operation *root, int64_t maxOffsetBytes);
 
+  /// What is known of one access. Never fails: what is unknown makes the form
+  /// `global`, and what no form can express is in `AddressFacts::error`.
   AddressFacts getFacts(const GlobalAccess &access);
 
   /// Signed bounds of an integer or index value, nothing where unknown.
   std::optional<Interval> getBounds(Value value);
 
+  /// As `UniformityAnalysis::isUniform`.
   bool isUniform(Value value) const { return uniformity.isUniform(value); }
 
   /// Bytes that the size field of a buffer resource around `memref` gets where

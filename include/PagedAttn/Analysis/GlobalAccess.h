@@ -1,5 +1,4 @@
-//===- GlobalAccess.h - Ops that access global memory ------------*- C++
-//-*-===//
+//===- GlobalAccess.h - Ops that access global memory -----------*- C++ -*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,10 +30,12 @@ enum class MemoryKind {
   buffer
 };
 
+/// By the memory space of a memref type; `other` for other types.
 MemoryKind getMemoryKind(Type memrefType);
 
 /// One op that forms an address of global memory.
 struct GlobalAccess {
+  /// What is done to the memory.
   enum class Kind { load, store, atomic };
   /// How the address is formed from base and indices.
   enum class Method {
@@ -46,12 +47,12 @@ struct GlobalAccess {
     tensorDma
   };
 
-  Operation *op = nullptr;
-  Value memref;
-  ValueRange indices;
-  Kind kind = Kind::load;
-  Method method = Method::memref;
-  MemoryKind memory = MemoryKind::global;
+  Operation *op = nullptr;                ///< the op that accesses
+  Value memref;                           ///< what it accesses
+  ValueRange indices;                     ///< in elements, one a dimension
+  Kind kind = Kind::load;                 ///< what it does
+  Method method = Method::memref;         ///< how it forms the address
+  MemoryKind memory = MemoryKind::global; ///< where the memref lies
   /// Bytes that a lane accesses from the address of the indices on, along the
   /// innermost dimension.
   int64_t bytes = 0;
@@ -66,12 +67,15 @@ struct GlobalAccess {
   /// A plain memref access that also works behind a buffer resource. The others
   /// keep their 64-bit addresses.
   bool canUseBuffer = false;
-  /// Not part of the indices, in elements: an attribute and an operand of
+  /// Not part of the indices, in elements: an attribute of
   /// `amdgpu.raw_buffer_*`.
   int64_t indexOffset = 0;
+  /// Likewise an operand, null where there is none.
   Value sgprOffset;
 
+  /// Whether memory is changed.
   bool isStore() const { return kind != Kind::load; }
+  /// "load", "store" or "atomic".
   StringRef getKindName() const;
 
   /// `op` as an access, or nothing if it is none or of a kind that is not

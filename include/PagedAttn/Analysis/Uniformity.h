@@ -1,5 +1,4 @@
-//===- Uniformity.h - Values that all lanes of a wave share ------*- C++
-//-*-===//
+//===- Uniformity.h - Values that all lanes of a wave share -----*- C++ -*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,6 +32,8 @@ public:
   /// Analyses everything inside `root`.
   explicit UniformityAnalysis(Operation *root);
 
+  /// Whether `value` is known to be the same in all lanes of a wave that are
+  /// active where it is defined.
   bool isUniform(Value value) const { return !divergent.contains(value); }
 
 private:

@@ -5,6 +5,11 @@
 |*                                                                        *|
 \*===----------------------------------------------------------------------===*/
 
+/** @file
+ *  Compiles text to code objects and a manifest, for hosts that are not written
+ *  in C++. Every function may be called from any thread.
+ */
+
 #ifndef PAGEDATTN_CAPI_PAGEDATTN_H
 #define PAGEDATTN_CAPI_PAGEDATTN_H
 
@@ -14,13 +19,15 @@
 extern "C" {
 #endif
 
+/** Visible outside of the shared library. */
 #define PA_EXPORT __attribute__((visibility("default")))
 
+/** How bad a diagnostic is. */
 typedef enum PaSeverity {
-  PaSeverityNote,
-  PaSeverityRemark,
-  PaSeverityWarning,
-  PaSeverityError
+  PaSeverityNote,    /**< belongs to the one before */
+  PaSeverityRemark,  /**< asked for by an option */
+  PaSeverityWarning, /**< compilation goes on */
+  PaSeverityError    /**< there will be no code object */
 } PaSeverity;
 
 /** Gets one diagnostic, "place: severity: text", with its notes on further
@@ -47,6 +54,7 @@ PA_EXPORT void paCompilationDestroy(PaCompilation *compilation);
 PA_EXPORT const char *
 paCompilationGetManifest(const PaCompilation *compilation);
 
+/** How many code objects there are, at least 1. */
 PA_EXPORT size_t paCompilationGetNumObjects(const PaCompilation *compilation);
 
 /** The name that the manifest's `file` has for object `index`; null where there

@@ -1,5 +1,4 @@
-//===- Compile.h - From a module to code objects ---------------------*- C++
-//-*-===//
+//===- Compile.h - From a module to code objects ----------------*- C++ -*-===//
 //
 // Part of PagedAttn, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,22 +16,31 @@ namespace mlir::pa {
 
 /// One code object and what is known of its kernels.
 struct CodeObject {
-  /// Name of the gpu.binary and chip, which name the files: NAME.CHIP.co.
-  std::string name, chip;
+  /// Name of the gpu.binary; files are called NAME.CHIP.co.
+  std::string name;
+  /// The gfx number.
+  std::string chip;
   /// The ELF file.
   std::string elf;
-  /// LLVM IR and assembly, empty unless `LoweringOptions::keepText`.
-  std::string llvmIr, isa;
+  /// LLVM IR, empty unless `LoweringOptions::keepText`.
+  std::string llvmIr;
+  /// Assembly, likewise.
+  std::string isa;
   /// Manifest entries of the kernels.
   llvm::json::Array kernels;
 };
 
 /// The code objects of one chip.
 struct CompiledModule {
+  /// In the order of the `gpu.binary`s.
   std::vector<CodeObject> objects;
   /// The lowered module as text, with the objects' bytes left out.
   std::string mlir;
 };
+
+/// Reads "num-cus=80 opt-level=2" into `options`. Gives what is wrong with it,
+/// with the names of all options, or nothing.
+std::string parseOptions(StringRef text, LoweringOptions &options);
 
 /// Compiles a copy of `module` for the chip in `options`. Says what is wrong as
 /// diagnostics of the context. A module without an op to compile is an error.

@@ -13,6 +13,7 @@
 
 namespace pagedattn::emu {
 
+/// Named by the bits of exponent and mantissa.
 enum class NumFormat : uint8_t {
   F16,
   BF16,
@@ -25,6 +26,7 @@ enum class NumFormat : uint8_t {
   E2M1,
 };
 
+/// What becomes of bits that do not fit.
 enum class Rounding : uint8_t {
   NearestEven,
   TowardPositive,
@@ -42,22 +44,27 @@ enum class NonFinite : uint8_t {
   AllFinite ///< every code is a number (6- and 4-bit formats)
 };
 
+/// A format in numbers.
 struct FormatTraits {
-  uint8_t Bits;
-  uint8_t MantissaBits;
-  int16_t Bias;
+  uint8_t Bits;         ///< of a code, the sign included
+  uint8_t MantissaBits; ///< stored ones
+  int16_t Bias;         ///< of the exponent
   /// The largest finite magnitude, as a code without sign.
   uint16_t MaxCode;
-  NonFinite Specials;
+  NonFinite Specials; ///< what is no finite number
 };
 
+/// The numbers of `Format`.
 const FormatTraits &traits(NumFormat Format);
 
+/// How `encode` rounds.
 struct EncodeOptions {
+  /// Nearest even by default.
   Rounding Mode = Rounding::NearestEven;
   /// MODE.FP16_OVFL: a finite value beyond the range becomes the largest finite
   /// value instead of infinity (or NaN where the format has no infinity).
   bool Saturate = false;
+  /// Bits for `Rounding::Stochastic`.
   uint32_t Random = 0;
 };
 
@@ -86,12 +93,14 @@ inline double scaleFromF32Bits(uint32_t Bits) {
   return decodeE8M0((Bits >> 23) & 0xff);
 }
 
+/// The binary32 number of these bits.
 inline float bitsToFloat(uint32_t Bits) {
   float Value;
   std::memcpy(&Value, &Bits, sizeof(Value));
   return Value;
 }
 
+/// The bits of a binary32 number.
 inline uint32_t floatToBits(float Value) {
   uint32_t Bits;
   std::memcpy(&Bits, &Value, sizeof(Bits));

@@ -15,12 +15,14 @@
 
 namespace mlir::pa {
 
+/// A factor of the product.
 enum class MmaOperand { a, b };
 
 /// One operand of a matrix instruction; rows are those of A or of B^T.
 struct MmaOperandInfo {
   /// fp8, fp4, bf16 or f16.
   StringRef format;
+  /// Rows of the tile: M for A, N for B.
   int64_t rows;
   /// Lanes with consecutive rows.
   int64_t rowLanes;
@@ -33,13 +35,19 @@ struct MmaOperandInfo {
 /// A matrix instruction, as MmaIntrinsics.td describes it: it multiplies an
 /// M x K tile of A by a K x N tile of B into M x N f32 accumulators.
 struct MmaInfo {
-  MmaId id;
-  StringRef mnemonic;
+  MmaId id;           ///< the name in the dialect
+  StringRef mnemonic; ///< as in assembly, without suffixes
   /// Upstream op family: mfma, scaled_mfma, wmma, scaled_wmma.
   StringRef family;
-  int64_t waveSize, m, n, k;
+  int64_t waveSize; ///< lanes that take part
+  int64_t m;        ///< rows of A and of the accumulators
+  int64_t n;        ///< rows of B^T, columns of the accumulators
+  int64_t k;        ///< columns of A and of B^T
   /// fp8, fp4, bf16 or f16.
-  StringRef aFormat, bFormat;
+  StringRef aFormat;
+  /// Likewise.
+  StringRef bFormat;
+  /// fp8 is e4m3fnuz instead of e4m3fn.
   bool isFnuz;
   /// Cycles that the matrix unit of one SIMD is busy with it.
   int64_t cycles;
@@ -50,9 +58,12 @@ struct MmaInfo {
   int64_t accRowBlock;
   /// E8M0 codes that a lane gives for each operand; 0 without scales.
   int64_t scalesPerLane;
-  MmaOperandInfo a, b;
+  MmaOperandInfo a; ///< how lanes hold A
+  MmaOperandInfo b; ///< how lanes hold B^T
 
+  /// Takes an E8M0 scale for each block of K.
   bool isScaled() const { return scalesPerLane != 0; }
+  /// The layout of `operand`.
   const MmaOperandInfo &get(MmaOperand operand) const {
     return operand == MmaOperand::a ? a : b;
   }
@@ -78,14 +89,18 @@ const MmaInfo &getMmaInfo(MmaId id);
 /// What a lane holds of the tile: types of pa.mma's operands. fp4 fragments are
 /// vectors of f4E2M1FN, as upstream's ops take them; bitcast the packed bytes.
 struct FragmentTypes {
-  VectorType a, b, acc;
+  VectorType a;   ///< `MmaOperandInfo::perLane` elements of A
+  VectorType b;   ///< the same of B^T
+  VectorType acc; ///< `MmaInfo::getAccPerLane` f32
 };
+/// The types for one instruction.
 FragmentTypes getFragmentTypes(MLIRContext *context, MmaId id);
 
 /// A position in a tile: row and column of A, B^T (both with K as column) or of
 /// the accumulator.
 struct TilePosition {
-  int64_t row, column;
+  int64_t row;    ///< from 0
+  int64_t column; ///< from 0
 };
 
 /// Row of A (or column of B) and K index of element `element` of `lane`.

@@ -26,8 +26,10 @@ public:
   /// The names of all chips in one line for a diagnostic.
   static std::string knownChips();
 
+  /// The gfx number.
   StringRef getName() const { return name; }
 
+  /// Lanes of a wave, 32 or 64.
   int64_t waveSize;
   /// Bytes of LDS that one workgroup may use.
   int64_t ldsBytes;
@@ -35,17 +37,23 @@ public:
   bool isFp8Fnuz;
   /// The matrix unit takes mxfp4 operands with E8M0 scales.
   bool hasScaledMma;
-  int64_t numCus, simdsPerCu;
+  /// Compute units of the full chip.
+  int64_t numCus;
+  /// SIMDs of a compute unit.
+  int64_t simdsPerCu;
   /// Registers of one lane of a SIMD, to be shared by the waves on it.
   int64_t vgprsPerLane;
   /// Registers are given to waves in multiples of this.
   int64_t vgprGranule;
+  /// Waves that fit a SIMD whatever their registers.
   int64_t maxWavesPerSimd;
   /// Registers that a kernel may use; more are not compiled correctly.
   int64_t maxVgprs;
   /// Bits of the size field of a buffer resource.
   int64_t numRecordsBits;
+  /// Copies tiles of tensors between global memory and LDS by descriptor.
   bool hasTensorDma;
+  /// Swaps registers between halves of a wave without LDS.
   bool hasPermlaneSwap;
 
   /// Whether a load from global memory to LDS may have `bytes` for each lane.
