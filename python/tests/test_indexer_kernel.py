@@ -7,6 +7,7 @@ them, block tables with poison behind their use. Outputs are views with guard
 columns on each side; workspaces are poison before the launch.
 """
 
+import pathlib
 import re
 from dataclasses import dataclass, field, replace
 from typing import Optional
@@ -364,3 +365,12 @@ def test_memory_traffic(chip):
     found = stats["bytes_stored"]["global"] - results
     assert found == batch * 2 * (8 * k + 4)
     assert 2 * found < 0.1 * tokens * 8
+
+
+@pytest.mark.parametrize("chip", ("gfx950", "gfx1250"))
+def test_addresses_of_the_example(chip):
+    """GLM-5.2 with its own sizes: no access needs more than a rebase."""
+    example = pathlib.Path(__file__).resolve().parents[2] / "examples" / "glm52_indexer_fused.mlir"
+    _, (kernel,) = kernel_harness.compile_kernels(example.read_text(), chip)
+    assert kernel["op"] == "pa.indexer" and kernel["workspaces"] == {}
+    assert {a["form"] for a in kernel["accesses"]} <= {"narrow", "rebase"}
