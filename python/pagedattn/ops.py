@@ -28,6 +28,8 @@ Dim = Optional[int]
 
 PIPELINE_OPTIONS = {
     "num_cus": r"-?\d+",
+    "fuse_indexer": r"\w+",
+    "fusion_remarks": "true|false",
     "max_offset_bytes": r"-?\d+",
     "require_address_form": r"\w+",
     "force_address_form": r"\w+",

@@ -9,7 +9,7 @@
 // GFX950-LABEL: func @one_row
 // GFX950: #pa.indexer_config<mma = mfma_f32_16x16x128_fp8, waves = 8, steps = 2, query = registers, rows = 1, candidates = 5632, splits = 0>
 // GFX942-LABEL: func @four_rows
-// GFX942: #pa.indexer_config<mma = mfma_f32_16x16x32_fp8_fnuz, waves = 8, steps = 1, query = lds, rows = 1, candidates = {{[0-9]+}}, splits = 1>
+// GFX942: #pa.indexer_config<mma = mfma_f32_16x16x32_fp8_fnuz, waves = 8, steps = 2, query = registers, rows = 1, candidates = {{[0-9]+}}, splits = 1>
 // GFX1250-LABEL: func @four_rows
 // GFX1250: #pa.indexer_config<mma = wmma_f32_16x16x128_fp8, waves = 16, steps = {{[0-9]}}, query = lds, rows = 2, candidates = {{[0-9]+}}, splits = 1>
 // GFX1250-LABEL: func @one_row
