@@ -37,10 +37,16 @@ namespace mlir::pa {
 /// sizes that they give. Absent operands are null. A size that is not static is
 /// ShapedType::kDynamic.
 struct LogitsOperands {
-  Value q, queryScales, keys, keyScales, weights, blockTable, contextLens,
-      rowEnds;
-  Layout layout;
-  KeyFormat format;
+  Value q;           ///< [B, N, H, D], or D / 2 bytes of mxfp4.
+  Value queryScales; ///< [B, N, H, D / 32], null for fp8.
+  Value keys;        ///< [pages, P, D], or D / 2 bytes of mxfp4.
+  Value keyScales;   ///< [pages, P], for mxfp4 [pages, P, D / 32].
+  Value weights;     ///< [B * N, H].
+  Value blockTable;  ///< [B, W].
+  Value contextLens; ///< [B].
+  Value rowEnds;     ///< [B * N], or null.
+  Layout layout;     ///< Byte order of a key page.
+  KeyFormat format;  ///< Number format of queries and keys.
 
   /// N, the query rows of a sequence.
   int64_t getNumQueries() const;
