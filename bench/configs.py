@@ -78,7 +78,7 @@ def gemm(chip: str, fmt: str, a_scale: str, b_scale: str, rows: int,
     formats = "a8w8_fnuz" if fmt == "a8w8" and chip == "gfx942" else fmt
     kind = {"f32_1x128": "f32_128x128"}.get(a_scale, a_scale)
     return Kernel(f"gemm {fmt}{scales} rows {rows // experts}", chip, mlir, "gemm",
-                  lambda pa: counted.gemm(pa, chip, formats, kind, rows=min(rows, 512)))
+                  lambda pa: counted.gemm(pa, chip, formats, kind, is_large=rows > 1024))
 
 
 def all_kernels():

@@ -3,7 +3,8 @@
 Logits: two sequences, of 4096 and 2048 tokens in five shares each, as the peers'
 figures were counted, and of 65536 and 32768 tokens in ten shares in all; the first
 shows what a workgroup costs before its loop, the second the loop. Top-k: one row
-of 131072 columns. GEMM: 512 rows of two experts, N 512, K 1024.
+of 131072 columns. GEMM: two experts, K 1024; 128 rows, N 512, on the whole chip, or
+1024 rows, N 1024, as two compute units do it, with the tiles of many rows.
 """
 
 import numpy as np
@@ -37,6 +38,7 @@ def _logits(pa, chip: str, heads: int, page: int, layout: str, queries: int, con
     return {"instructions_per_logit": stats["instructions"] / tokens / queries,
             "vector_per_logit": by_class["vector-alu"] / tokens / queries,
             "bytes_per_token": stats["bytes_loaded"]["global"] / tokens,
+            "lds_conflicts_per_logit": stats["lds_bank_conflicts"] / tokens / queries,
             "idle_store_lanes": 1 - stats["bytes_stored"]["global"] / (4 * lanes * stores)}
 
 
@@ -66,12 +68,16 @@ def topk(pa, chip, k, wave_size, columns=131072) -> dict:
                         device="emulator", splits=1).stats
         found[f"{data}_instructions_per_element"] = round(
             stats["instructions"] * wave_size / columns, 3)
+        found[f"{data}_lds_conflicts_per_element"] = round(
+            stats["lds_bank_conflicts"] / columns, 4)
         found[f"{data}_reads_per_element"] = round(
             stats["bytes_loaded"]["global"] / 4 / columns, 3)
     return found
 
 
-def gemm(pa, chip, formats, scales, rows=512, n=512, k=1024, experts=2) -> dict:
+def gemm(pa, chip, formats, scales, is_large, k=1024, experts=2) -> dict:
+    rows, n = (1024, 1024) if is_large else (128, 512)
+    tuning = {"num_cus": 2} if is_large else {}
     rng = np.random.default_rng(5)
     shapes = {"a": (rows, k), "b": (experts, n, k)}
     operands = {}
@@ -92,9 +98,11 @@ def gemm(pa, chip, formats, scales, rows=512, n=512, k=1024, experts=2) -> dict:
                      "b_scale": np.ones((experts, n // 128, k // 128), np.float32)}
     offsets = np.linspace(0, rows, experts + 1).astype(np.int32)
     stats = pa.grouped_gemm(operands.pop("a"), operands.pop("b"), offsets, formats=formats,
-                            scales=scales, chip=chip, device="emulator", **operands).stats
+                            scales=scales, chip=chip, device="emulator", **operands,
+                            **tuning).stats
     outputs = rows * n
     return {"instructions_per_output": round(stats["instructions"] / outputs, 4),
             "bytes_per_output": round(stats["bytes_loaded"]["global"] / outputs, 3),
             "lds_bytes_per_output": round((stats["bytes_loaded"]["lds"] +
-                                           stats["bytes_stored"]["lds"]) / outputs, 3)}
+                                           stats["bytes_stored"]["lds"]) / outputs, 3),
+            "lds_conflicts_per_output": round(stats["lds_bank_conflicts"] / outputs, 4)}

@@ -47,6 +47,18 @@ LogicalResult AssumeOp::verify() {
                          << *getMin() << " and max = " << *getMax();
   if (getDivisor() && *getDivisor() <= 0)
     return emitOpError() << "divisor must be positive, found " << *getDivisor();
+  if (getOpaque() && !getUniform() && width == 64) {
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    auto toText = [](std::optional<int64_t> bound) {
+      return bound ? std::to_string(*bound) : std::string("none");
+    };
+    if (getMin().value_or(-1) < 0 || getMax().value_or(kMost + 1) > kMost)
+      return emitOpError()
+             << "an opaque value of a lane needs min and max from "
+                "0 to "
+             << kMost << ", found min = " << toText(getMin())
+             << " and max = " << toText(getMax());
+  }
   return success();
 }
 

@@ -7,6 +7,8 @@
 
 #include "PagedAttn/Driver/Compile.h"
 #include "Manifest.h"
+#include "PagedAttn/Dialect/PA.h"
+#include "PagedAttn/Transforms/Passes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Threading.h"
 #include "mlir/Pass/PassManager.h"
@@ -104,6 +106,29 @@ mlir::pa::compileModules(ModuleOp module, ArrayRef<LoweringOptions> options) {
   if (failed(failableParallelForEachN(context, 0, options.size(), compile)))
     return failure();
   return modules;
+}
+
+LogicalResult mlir::pa::listConfigs(ModuleOp module,
+                                    const LoweringOptions &options,
+                                    unsigned count, llvm::raw_ostream &os) {
+  OwningOpRef<ModuleOp> copy = cast<ModuleOp>(module->clone());
+  int64_t numOps = 0;
+  copy->walk([&](GroupedGemmOp) { ++numOps; });
+  if (numOps == 0)
+    return module.emitError() << "has no pa.grouped_gemm to list "
+                                 "configurations of";
+  PassManager pm(module.getContext());
+  pm.addPass(createPASetTarget({options.chip, options.numCus}));
+  pm.addPass(createPAConfigure({count}));
+  ScopedDiagnosticHandler remarks(
+      module.getContext(), [&](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
+          return failure();
+        os << options.chip << " " << diagnostic.getLocation() << " "
+           << diagnostic.str() << "\n";
+        return success();
+      });
+  return pm.run(*copy);
 }
 
 json::Value mlir::pa::makeManifest(ArrayRef<CompiledModule> modules) {

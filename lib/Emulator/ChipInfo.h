@@ -15,6 +15,7 @@ struct ChipInfo {
   llvm::StringLiteral Name;
   unsigned WaveSize;
   unsigned LdsLimit;
+  unsigned LdsBanks;    ///< of 4 bytes each
   unsigned Vgprs;       ///< addressable vector registers, AccVGPRs included
   unsigned AccVgprBase; ///< register file index of a0; 0 if there are none
   bool Fp8Fnuz;         ///< fp8/bf8 are the FNUZ flavour

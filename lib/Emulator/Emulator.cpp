@@ -22,6 +22,7 @@ void Stats::merge(const Stats &Other) {
     BytesLoaded[S] += Other.BytesLoaded[S];
     BytesStored[S] += Other.BytesStored[S];
   }
+  LdsConflicts += Other.LdsConflicts;
   Workgroups += Other.Workgroups;
   Waves += Other.Waves;
   Seconds += Other.Seconds;

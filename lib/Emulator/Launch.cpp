@@ -206,6 +206,7 @@ public:
       S.BytesLoaded[I] += Context.Loaded[I];
       S.BytesStored[I] += Context.Stored[I];
     }
+    S.LdsConflicts += Context.LdsConflicts;
     const uint64_t Examples = std::max(1u, L.Options->ReportExamples);
     for (const auto &[Key, Count] : Context.Seen)
       if (Count > Examples)

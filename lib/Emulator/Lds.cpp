@@ -1,5 +1,6 @@
 //===- Lds.cpp - LDS loads, stores and cross-lane moves -------------------===//
 
+#include "BankConflicts.h"
 #include "Memory.h"
 #include "Ops.h"
 
@@ -25,9 +26,18 @@ bool ldsAddresses(Wave &W, const Instruction &I, uint32_t Extra,
   return true;
 }
 
+void countConflicts(Wave &W, const Instruction &I, uint32_t Extra,
+                    unsigned Bytes) {
+  LaneBuffer A;
+  if (ldsAddresses(W, I, Extra, A))
+    W.Thread->LdsConflicts += bankConflicts(ArrayRef(A.D, W.Lanes), W.exec(),
+                                            Bytes, W.Chip->LdsBanks);
+}
+
 template <Piece P>
 void load(Wave &W, const Instruction &I) {
   W.issue(Counter::Lgkm);
+  countConflicts(W, I, uint16_t(I.Mod.Offset), bytesOf(P));
   if constexpr (bytesOf(P) >= 4) {
     LaneBuffer A;
     if (LLVM_LIKELY(
@@ -46,6 +56,7 @@ void load(Wave &W, const Instruction &I) {
 template <Piece P>
 void store(Wave &W, const Instruction &I) {
   W.issue(Counter::Lgkm);
+  countConflicts(W, I, uint16_t(I.Mod.Offset), bytesOf(P));
   if constexpr (bytesOf(P) >= 4) {
     LaneBuffer A;
     if (LLVM_LIKELY(ldsAddresses(W, I, uint16_t(I.Mod.Offset), A) &&
@@ -67,6 +78,8 @@ void load2(Wave &W, const Instruction &I) {
   constexpr unsigned Bytes = Wide ? 8 : 4;
   constexpr unsigned Scale = Bytes * (Stride64 ? 64 : 1);
   W.issue(Counter::Lgkm);
+  countConflicts(W, I, I.Mod.Offset0 * Scale, Bytes);
+  countConflicts(W, I, I.Mod.Offset1 * Scale, Bytes);
   // Both halves must be fine before either is done. The destination may be the
   // address register.
   LaneBuffer A, B;
@@ -99,6 +112,8 @@ void store2(Wave &W, const Instruction &I) {
   constexpr unsigned Scale = Bytes * (Stride64 ? 64 : 1);
   constexpr Piece P = Wide ? Piece::B64 : Piece::B32;
   W.issue(Counter::Lgkm);
+  countConflicts(W, I, I.Mod.Offset0 * Scale, Bytes);
+  countConflicts(W, I, I.Mod.Offset1 * Scale, Bytes);
   LaneBuffer A, B;
   if (ldsAddresses(W, I, I.Mod.Offset0 * Scale, A) &&
       ldsAddresses(W, I, I.Mod.Offset1 * Scale, B) && I.Src[1].isVgpr() &&

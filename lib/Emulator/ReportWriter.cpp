@@ -122,6 +122,7 @@ json::Object pagedattn::emu::statsToJson(const Stats &Counters) {
       {"seconds", Counters.Seconds},
       {"bytes_loaded", std::move(Loaded)},
       {"bytes_stored", std::move(Stored)},
+      {"lds_bank_conflicts", int64_t(Counters.LdsConflicts)},
       {"by_class", countsToJson(Counters.ByClass)},
       {"by_mnemonic", countsToJson(Counters.ByMnemonic)},
   };

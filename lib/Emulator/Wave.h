@@ -63,6 +63,7 @@ struct ThreadContext {
   std::vector<uint64_t> Counts; ///< by Instruction::Id
   std::array<uint64_t, NumMemorySpaces> Loaded = {}, Stored = {};
   uint64_t MatrixOps = 0;
+  uint64_t LdsConflicts = 0;
   LocalMemory Lds;
   /// Occurrences of reports, those handed to the Reporter included.
   llvm::DenseMap<std::pair<const Instruction *, unsigned>, uint64_t> Seen;

@@ -21,6 +21,7 @@ struct ChipRow {
   unsigned maxVgprs;
   unsigned numRecordsBits, loadToLdsWidths;
   bool hasTensorDma, hasPermlaneSwap;
+  unsigned clockMhz, hbmGbPerSecond, ldsBytesPerCycle, cacheBytesPerCycle;
 };
 struct ChipMmaRow {
   unsigned chipId, rank, mmaId;
@@ -59,6 +60,10 @@ struct ChipTableReader {
       info.loadToLdsWidths = row.loadToLdsWidths;
       info.hasTensorDma = row.hasTensorDma;
       info.hasPermlaneSwap = row.hasPermlaneSwap;
+      info.clockMhz = row.clockMhz;
+      info.hbmGbPerSecond = row.hbmGbPerSecond;
+      info.ldsBytesPerCycle = row.ldsBytesPerCycle;
+      info.cacheBytesPerCycle = row.cacheBytesPerCycle;
       SmallVector<ChipMmaRow> rows;
       for (const ChipMmaRow &mma : ChipMmaTable)
         if (mma.chipId == row.id)

@@ -196,6 +196,8 @@ static LogicalResult configure(TopKOp op, const TargetInfo &target) {
 
 namespace {
 struct ConfigurePass : public pa::impl::PAConfigureBase<ConfigurePass> {
+  using PAConfigureBase::PAConfigureBase;
+
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](Operation *op) {
       if (!isa<PagedLogitsOp, TopKOp, IndexerOp, GroupedGemmOp>(op))
@@ -209,7 +211,7 @@ struct ConfigurePass : public pa::impl::PAConfigureBase<ConfigurePass> {
               .Case([&](TopKOp op) { return configure(op, *target); })
               .Case([&](IndexerOp op) { return configureIndexer(op, *target); })
               .Case([&](GroupedGemmOp op) {
-                return configureGroupedGemm(op, *target);
+                return configureGroupedGemm(op, *target, tune);
               });
       return failed(result) ? WalkResult::interrupt() : WalkResult::advance();
     });

@@ -32,13 +32,14 @@ Value GemmKernel::loadColumns(Value memref, int64_t columnBlock) {
       VectorType::get({count}, b.getF32Type()), elements);
 }
 
-/// First output column of the lane in a block.
-Value GemmKernel::outputColumn(int64_t columnBlock) {
-  const int64_t divisor = op.getActivation() ? 2 : 1;
-  Value waveColumn = add(firstColumn, columnBlock * kRows);
-  if (divisor > 1)
-    waveColumn = div(waveColumn, divisor);
-  return add(waveColumn, mul(laneGroup, getOutputsPerBlock()));
+/// First output column of the lane in a block, or with `perStep` of 2 the byte
+/// where it lies. All blocks of a wave are constants away from its first
+/// column, so that their stores share a resource.
+Value GemmKernel::outputColumn(int64_t columnBlock, int64_t perStep) {
+  return add(
+      add(perStep == 1 ? firstOutput : firstOutputPair,
+          columnBlock * kRows / ((op.getActivation() ? 2 : 1) * perStep)),
+      mul(laneGroup, getOutputsPerBlock() / perStep));
 }
 
 /// The output values of the lane for one block of columns and of rows.
@@ -145,8 +146,9 @@ void GemmKernel::storeQuantized(ArrayRef<Value> values, int64_t firstBlock,
       Type type = cast<MemRefType>(outputScales.getType()).getElementType();
       if (type != byte.getType())
         byte = b.create<arith::BitcastOp>(type, byte);
-      b.create<memref::StoreOp>(byte, outputScales,
-                                ValueRange{row, div(first, kOutputBlock)});
+      const int64_t perBlock = kOutputBlock * (op.getActivation() ? 2 : 1);
+      Value block = add(firstOutputScale, firstBlock * kRows / perBlock);
+      b.create<memref::StoreOp>(byte, outputScales, ValueRange{row, block});
     });
     for (size_t block = 0; block < values.size(); ++block) {
       SmallVector<Value> bytes;
@@ -167,15 +169,17 @@ void GemmKernel::storeQuantized(ArrayRef<Value> values, int64_t firstBlock,
       if (!isFp4)
         vector = b.create<vector::BitCastOp>(VectorType::get({length}, element),
                                              vector);
-      Value column = outputColumn(firstBlock + static_cast<int64_t>(block));
-      if (isFp4)
-        column = div(column, 2);
+      Value column =
+          outputColumn(firstBlock + static_cast<int64_t>(block), isFp4 ? 2 : 1);
       b.create<vector::StoreOp>(vector, output, ValueRange{row, column});
     }
   });
 }
 
 void GemmKernel::emitOutput(Sums sums) {
+  firstOutput = op.getActivation() ? div(firstColumn, 2) : firstColumn;
+  firstOutputPair = div(firstOutput, 2);
+  firstOutputScale = div(firstOutput, kOutputBlock);
   for (Value &sum : sums)
     sum = keepInAllLanes(sum);
   auto emit = [&] {

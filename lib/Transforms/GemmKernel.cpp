@@ -42,7 +42,7 @@ GemmKernel::Row GemmKernel::emitRow(Value base, Value inTile, Value left) {
   Row row;
   row.isInside = less(inTile, left);
   Value clamped =
-      assume(min(inTile, sub(left, index(1))), 0, config.getTileM() - 1);
+      inRegister(min(inTile, sub(left, index(1))), config.getTileM() - 1);
   row.output = add(base, clamped);
   row.source = row.output;
   if (rowIds) {
@@ -70,24 +70,33 @@ void GemmKernel::emitRows(Value base, Value left) {
   }
 }
 
-/// The row of the weights that the lane has of the block of 16 rows from
-/// `firstOfBlock` on. Beyond the last row it is that one again.
-GemmKernel::WeightRow GemmKernel::emitWeightRow(Value firstOfBlock) {
+/// The row of the weights that the lane has of the block of 16 rows that begins
+/// `further` rows after `first`. Beyond the last row it is that one again.
+GemmKernel::WeightRow GemmKernel::emitWeightRow(Value first, int64_t further) {
   const bool isWhole = shape.n % config.getTileN() == 0;
   WeightRow result;
-  result.row = add(firstOfBlock, laneInTile);
-  if (!isWhole)
-    result.row = assume(min(result.row, index(shape.n - 1)), 0, shape.n - 1);
-  if (op.getWeightLayout() != WeightLayout::shuffled_16x16)
+  if (op.getWeightLayout() != WeightLayout::shuffled_16x16) {
+    Value inBlock = add(laneInTile, further);
+    result.row = isWhole
+                     ? add(first, inRegister(inBlock, config.getTileN() - 1))
+                     : assume(min(add(first, inBlock), index(shape.n - 1)), 0,
+                              shape.n - 1);
     return result;
+  }
   // Pieces of 16 bytes of 16 rows follow each other.
   const int64_t piece =
       128 / cast<MemRefType>(op.getB().getType()).getElementTypeBitWidth();
-  Value start = firstOfBlock;
-  if (!isWhole)
-    start = assume(min(start, index(shape.n - kRows)), 0, shape.n - kRows);
-  result.offset =
-      add(mul(start, shape.b.toColumns(shape.k)), mul(laneInTile, piece));
+  const int64_t rowColumns = shape.b.toColumns(shape.k);
+  Value inRows = mul(laneInTile, piece);
+  if (isWhole) {
+    result.offset = add(mul(first, rowColumns),
+                        inRegister(add(inRows, further * rowColumns),
+                                   config.getTileN() * rowColumns - 1));
+    return result;
+  }
+  Value start = assume(min(add(first, further), index(shape.n - kRows)), 0,
+                       shape.n - kRows);
+  result.offset = add(mul(start, rowColumns), inRows);
   return result;
 }
 
@@ -97,15 +106,27 @@ void GemmKernel::emitColumns(Value columnTile) {
   weightRows.clear();
   weightOffsets.clear();
   for (int64_t i = 0; i < getColumnBlocks(); ++i) {
-    WeightRow row = emitWeightRow(add(firstColumn, i * kRows));
+    WeightRow row = emitWeightRow(firstColumn, i * kRows);
     weightRows.push_back(row.row);
     weightOffsets.push_back(row.offset);
   }
 }
 
+/// Which part of a tile wave `number` has.
+void GemmKernel::emitWavePlace(Value number) {
+  waveM = rem(number, config.getWavesM());
+  Value rest = div(number, config.getWavesM());
+  waveN = rem(rest, config.getWavesN());
+  waveK = div(rest, config.getWavesN());
+}
+
 void GemmKernel::emitTile(Value newGroup, Value firstRow, Value numRows,
                           Value localTile) {
   group = newGroup;
+  // What is computed from the tile is not to be carried along from one to the
+  // next in further registers.
+  localTile = inScalar(localTile, std::numeric_limits<int64_t>::max());
+  emitWavePlace(assume(uniformHere(wave), 0, getNumWaves() - 1));
   // Row tiles that share their weights come one after another.
   Value rowTiles = max(
       div(add(numRows, config.getTileM() - 1), config.getTileM()), index(1));
@@ -207,10 +228,7 @@ void GemmKernel::emit() {
   emitLaneIds();
   laneInTile = rem(lane, kRows);
   laneGroup = div(lane, kRows);
-  waveM = rem(wave, config.getWavesM());
-  Value rest = div(wave, config.getWavesM());
-  waveN = rem(rest, config.getWavesN());
-  waveK = div(rest, config.getWavesN());
+  emitWavePlace(wave);
   totalRows = dim(output, 0);
 
   const SmallVector<ReassociationIndices> insideExpert{{0}, {1, 2}};

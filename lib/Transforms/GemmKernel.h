@@ -48,6 +48,7 @@ private:
   void emitTiles();
   std::pair<Value, Value> emitGroupRows(Value group);
   Value emitGroupTiles(Value rows);
+  void emitWavePlace(Value number);
   void emitTile(Value group, Value firstRow, Value numRows, Value localTile);
   struct Row {
     /// Row of the output, row of A, and whether there is one.
@@ -59,13 +60,25 @@ private:
     /// Row of the weights in the lane, and where it begins in shuffled ones.
     Value row, offset;
   };
-  WeightRow emitWeightRow(Value firstOfBlock);
+  WeightRow emitWeightRow(Value first, int64_t further);
   void emitColumns(Value columnTile);
 
   // The sum over K: GemmProduct.cpp.
   Sums emitProduct();
   void emitDirectSteps(Sums &sums);
-  void multiply(const Chunk &chunk, Sums &sums);
+  /// Emits one step: `step` is what it multiplies, and then what the next one
+  /// does.
+  using StepEmitter = function_ref<void(SmallVector<Chunk> &step, Value number,
+                                        bool hasNext, Sums &sums)>;
+  int64_t emitStepLoop(int64_t steps, SmallVector<Chunk> &step, Sums &sums,
+                       StepEmitter emitStep);
+  /// Steps that every wave has of those that go straight to registers.
+  int64_t getDirectSteps() const {
+    return shape.getFullChunks() /
+           (config.getTileK() / shape.chunk * config.getWavesK());
+  }
+  void multiply(const Chunk &chunk, Sums &sums,
+                function_ref<void(int64_t)> afterTile = nullptr);
   SmallVector<Value> getFragments(ArrayRef<Value> words,
                                   const GemmOperand &operand, bool isA);
   Value convertWords(Value words, const GemmOperand &operand);
@@ -82,9 +95,10 @@ private:
     Value memref;
     SmallVector<Value> leading;
     Value rowOffset;
-    /// Block of the tile, and whether the wave has it; null where every wave
-    /// has one.
-    Value block, isMine;
+    /// Block of the first wave, and whether the wave has one; null where every
+    /// wave has.
+    int64_t firstBlock = 0;
+    Value isMine;
     int64_t run = 0;
   };
   /// The wave's share of a tile that one tensor copy brings: where it begins,
@@ -96,12 +110,15 @@ private:
     Value count;
   };
   void allocateStages();
-  Value getStageByte(const GemmStages::Operand &staged, Value block,
-                     int64_t run, int64_t chunk, bool ofLane);
+  int64_t getBlockBytes(const GemmStages::Operand &staged) const;
+  int64_t getRunByte(const GemmStages::Operand &staged, int64_t run,
+                     int64_t chunk) const;
+  Value getLaneByte(const GemmStages::Operand &staged);
   void planRuns(const GemmStages::Operand &staged,
-                function_ref<void(Copy &, Value)> locate);
+                function_ref<void(Copy &, Value, Value)> locate);
   void planCopies(Value firstRow, Value rowsLeft, Value columnTile);
-  void startTensorCopy(const TensorCopy &copy, Value step, int64_t stage);
+  void startTensorCopy(const TensorCopy &copy, Value waveHere, Value step,
+                       int64_t stage);
   SmallVector<Value> startCopies(Value step, int64_t stage);
   void finishCopies(ValueRange words, int64_t stage);
   void waitForStage();
@@ -109,6 +126,7 @@ private:
   void emitStagedSteps(Sums &sums);
 
   // Loads: GemmLoads.cpp.
+  Value inBase(Value chunk);
   Chunk loadChunk(Value number, bool isTail);
   SmallVector<Value> getRunIndices(Value memref, ArrayRef<Value> leading,
                                    Value rowOffset, const GemmOperand &operand,
@@ -118,6 +136,7 @@ private:
                 bool isTail, bool isShuffled);
   Value loadRowRun(int64_t block, int64_t run, Value chunk, bool isTail);
   Value loadWeightRun(int64_t block, int64_t run, Value chunk, bool isTail);
+  int64_t getTilesPerScale() const;
   void loadScales(Chunk &chunk, Value number, bool isTail);
   Value loadCodeWord(Value memref, ArrayRef<Value> leading, Value chunk,
                      bool isTail);
@@ -139,13 +158,16 @@ private:
   void storeQuantized(ArrayRef<Value> values, int64_t firstBlock,
                       int64_t rowBlock);
   Value loadColumns(Value memref, int64_t columnBlock);
-  Value outputColumn(int64_t columnBlock);
+  Value outputColumn(int64_t columnBlock, int64_t perStep = 1);
 
   /// Row blocks of the weights in a wave.
   int64_t getColumnBlocks() const { return tilesN * shape.blocksPerTile; }
   /// Output columns that a lane has of 16 columns of the product.
   int64_t getOutputsPerBlock() {
     return op.getActivation() ? mma.accRowBlock / 2 : mma.accRowBlock;
+  }
+  int64_t getNumWaves() const {
+    return config.getWavesM() * config.getWavesN() * config.getWavesK();
   }
   bool isSegmented() const { return shape.segment != 0; }
 
@@ -166,6 +188,9 @@ private:
   /// First column of the wave, and for each block of 16 rows of the weights the
   /// row of the lane, or where the row begins in shuffled weights.
   Value firstColumn;
+  /// What the wave writes from: its first column of the output, the byte where
+  /// that lies where two columns share one, and its first output scale.
+  Value firstOutput, firstOutputPair, firstOutputScale;
   SmallVector<Value> weightRows, weightOffsets;
   /// For each block of rows: the row of the lane in the output, the row of A,
   /// and whether the lane has one.
@@ -174,6 +199,9 @@ private:
   /// The stages as words, and as elements of the operands.
   const GemmStages stages;
   Value stageWords, stagesOfRows, stagesOfWeights;
+  /// For each stage, the word where the lane's part of the first block of the
+  /// wave is read, and where it is written by way of registers.
+  SmallVector<Value> rowReads, weightReads, rowWrites, weightWrites;
   SmallVector<Copy> copies;
   SmallVector<TensorCopy> tensorCopies;
 };

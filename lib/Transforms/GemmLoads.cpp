@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GemmKernel.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -92,8 +93,8 @@ Value GemmKernel::loadRun(Value memref, ArrayRef<Value> leading,
     return zero;
   const bool isPartial = first + shape.groups > numRuns;
   Value number = add(laneGroup, first);
-  if (isPartial)
-    number = min(number, index(numRuns - 1));
+  number = isPartial ? min(number, index(numRuns - 1))
+                     : inRegister(number, first + shape.groups - 1);
   auto vectorType =
       VectorType::get({operand.toColumns(operand.run)},
                       cast<MemRefType>(memref.getType()).getElementType());
@@ -122,8 +123,17 @@ Value GemmKernel::loadWeightRun(int64_t block, int64_t run, Value chunk,
                  chunk, isTail, /*isShuffled=*/false);
 }
 
+/// The number of a chunk as something that moves the base of an access: gfx1250
+/// has no offsets of an access that LLVM takes sums apart for.
+Value GemmKernel::inBase(Value chunk) {
+  return getConstantIntValue(chunk)
+             ? chunk
+             : inScalar(chunk, std::max<int64_t>(shape.getFullChunks() - 1, 0));
+}
+
 GemmKernel::Chunk GemmKernel::loadChunk(Value number, bool isTail) {
   Chunk chunk;
+  number = inBase(number);
   for (int64_t block = 0; block < getColumnBlocks(); ++block)
     for (int64_t run = 0; run < shape.b.runs; ++run)
       chunk.weights.push_back(loadWeightRun(block, run, number, isTail));
@@ -134,13 +144,24 @@ GemmKernel::Chunk GemmKernel::loadChunk(Value number, bool isTail) {
   return chunk;
 }
 
-/// One E8M0 code as an i32.
+/// One E8M0 code as an i8.
 static Value loadCode(ImplicitLocOpBuilder &b, Value memref,
                       ValueRange indices) {
   Value code = b.create<memref::LoadOp>(memref, indices);
-  if (!code.getType().isInteger(8))
-    code = b.create<arith::BitcastOp>(b.getI8Type(), code);
-  return b.create<arith::ExtUIOp>(b.getI32Type(), code);
+  return code.getType().isInteger(8)
+             ? code
+             : b.create<arith::BitcastOp>(b.getI8Type(), code);
+}
+
+/// A word whose first byte is `code`; the matrix instruction reads no other
+/// one, and clearing them would be an instruction.
+static Value toWord(ImplicitLocOpBuilder &b, Value code) {
+  auto type = VectorType::get({4}, b.getI8Type());
+  Value bytes = b.create<vector::InsertOp>(code, b.create<LLVM::PoisonOp>(type),
+                                           ArrayRef<int64_t>{0});
+  Value words =
+      b.create<vector::BitCastOp>(VectorType::get({1}, b.getI32Type()), bytes);
+  return b.create<vector::ExtractOp>(words, 0);
 }
 
 /// The word of four codes, from the least significant byte up.
@@ -148,7 +169,7 @@ static Value packCodes(ImplicitLocOpBuilder &b,
                        function_ref<Value(int64_t)> getCode) {
   Value word;
   for (int64_t i = 0; i < 4; ++i) {
-    Value code = getCode(i);
+    Value code = b.create<arith::ExtUIOp>(b.getI32Type(), getCode(i));
     if (i == 0) {
       word = code;
       continue;
@@ -237,24 +258,39 @@ Value GemmKernel::getLaneBlock(Value chunk, bool isTail) {
   return add(mul(chunk, shape.chunk / MmaInfo::kScaleBlock), inChunk);
 }
 
+/// Tiles of a wave that have one f32 block scale: those in the same 128
+/// columns, where that is known of all waves.
+int64_t GemmKernel::getTilesPerScale() const {
+  constexpr int64_t kColumns = 128;
+  const int64_t waveColumns = tilesN * mma.m;
+  if (kColumns % waveColumns == 0)
+    return tilesN;
+  return waveColumns % kColumns == 0 ? kColumns / mma.m : 1;
+}
+
 void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
   const bool isWhole = shape.n % config.getTileN() == 0;
   auto clampRow = [&](Value row) {
     return isWhole ? row : assume(min(row, index(shape.n - 1)), 0, shape.n - 1);
   };
-  // The first row of a matrix tile, for scales that all of its rows share.
-  auto tileStart = [&](int64_t tile) {
-    return clampRow(add(firstColumn, tile * mma.m));
+  // The block of `rows` rows that a matrix tile is in, for scales that they
+  // share: constants away from that of the wave where it begins with a block.
+  auto blockOf = [&](int64_t tile, int64_t rows) {
+    if (isWhole && tilesN * mma.m % rows == 0)
+      return add(div(firstColumn, rows), tile * mma.m / rows);
+    return div(clampRow(add(firstColumn, tile * mma.m)), rows);
   };
 
+  number = inBase(number);
   const bool isOneCode = shape.hasMmaScales && mma.scalesPerLane == 1;
   const ScaleSource ofRows{aScales, {}, op.getAScaleLayout()};
   const ScaleSource ofWeights{weightScales, {group}, op.getScaleLayout()};
   if (isE8M0(op.getAScale())) {
     for (Value row : sourceRows)
       chunk.rowScales.push_back(
-          isOneCode ? loadCodeOf(ofRows, row, getLaneBlock(number, isTail))
-                    : loadCodesOf(ofRows, row, number, isTail));
+          isOneCode
+              ? toWord(b, loadCodeOf(ofRows, row, getLaneBlock(number, isTail)))
+              : loadCodesOf(ofRows, row, number, isTail));
   } else if (op.getAScale() == ScaleKind::f32_1x128) {
     for (Value row : sourceRows)
       chunk.rowScales.push_back(
@@ -263,17 +299,20 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
 
   const bool isShared = op.getBScale() == ScaleKind::e8m0_32x32;
   if (op.getBScale() == ScaleKind::f32_128x128) {
-    for (int64_t tile = 0; tile < tilesN; ++tile)
+    for (int64_t tile = 0; tile < tilesN; tile += getTilesPerScale())
       chunk.weightScales.push_back(b.create<memref::LoadOp>(
-          weightScales, ValueRange{group, div(tileStart(tile), 128), number}));
+          weightScales, ValueRange{group, blockOf(tile, 128), number}));
   } else if (isE8M0(op.getBScale()) && shape.hasMmaScales) {
     Value laneInRows = rem(lane, mma.m);
     for (int64_t tile = 0; tile < tilesN; ++tile) {
       Value row =
-          isShared ? div(tileStart(tile), kScaleRows)
-                   : clampRow(add(add(firstColumn, laneInRows), tile * mma.m));
+          isShared  ? blockOf(tile, kScaleRows)
+          : isWhole ? add(firstColumn, inRegister(add(laneInRows, tile * mma.m),
+                                                  (tile + 1) * mma.m - 1))
+                    : clampRow(add(add(firstColumn, laneInRows), tile * mma.m));
       chunk.weightScales.push_back(
-          isOneCode ? loadCodeOf(ofWeights, row, getLaneBlock(number, isTail))
+          isOneCode ? toWord(b, loadCodeOf(ofWeights, row,
+                                           getLaneBlock(number, isTail)))
                     : loadCodesOf(ofWeights, row, number, isTail));
     }
   } else if (isE8M0(op.getBScale())) {
@@ -281,8 +320,7 @@ void GemmKernel::loadScales(Chunk &chunk, Value number, bool isTail) {
     for (int64_t tile = 0; tile < tilesN; ++tile) {
       if (isShared) {
         chunk.weightScales.push_back(loadCodeWord(
-            weightScales, {group, div(tileStart(tile), kScaleRows)}, number,
-            isTail));
+            weightScales, {group, blockOf(tile, kScaleRows)}, number, isTail));
         continue;
       }
       for (int64_t i = 0; i < shape.accPerLane; ++i) {

@@ -10,6 +10,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include <deque>
+
 using namespace mlir;
 using namespace mlir::pa;
 
@@ -156,7 +158,7 @@ Value GemmKernel::addSegment(Value sum, Value partial, const Chunk &chunk,
   if (aKind == ScaleKind::f32_1x128)
     factor = chunk.rowScales[block];
   if (bKind == ScaleKind::f32_128x128) {
-    Value scale = chunk.weightScales[tile];
+    Value scale = chunk.weightScales[tile / getTilesPerScale()];
     factor = factor ? b.create<arith::MulFOp>(factor, scale) : scale;
   }
   if (!factor)
@@ -165,7 +167,8 @@ Value GemmKernel::addSegment(Value sum, Value partial, const Chunk &chunk,
   return b.create<math::FmaOp>(result, factor, sum);
 }
 
-void GemmKernel::multiply(const Chunk &chunk, Sums &sums) {
+void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
+                          function_ref<void(int64_t)> afterTile) {
   auto kind = MmaIdAttr::get(b.getContext(), mma.id);
   auto codesType = VectorType::get({4}, b.getType<Float8E8M0FNUType>());
   auto toCodes = [&](Value word) -> Value {
@@ -186,6 +189,21 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums) {
       isSegmented() ? shape.segment / mma.k : shape.fragments;
   const int64_t segments =
       isSegmented() ? std::max<int64_t>(1, shape.chunk / shape.segment) : 1;
+  // One product is on its way while the one before is scaled: one by one, a
+  // wave waits for each, 11 idle issue slots after an f8f6f4 instruction. Where
+  // a product is several instructions, another wave fills the gap between two.
+  struct Product {
+    Value value;
+    int64_t tile, block, segment;
+  };
+  const size_t kept = perSegment == 1 ? 2 : 0;
+  std::deque<Product> unscaled;
+  auto scaleFirst = [&] {
+    const Product p = unscaled.front();
+    unscaled.pop_front();
+    Value &sum = sums[p.tile * rowBlocks + p.block];
+    sum = addSegment(sum, p.value, chunk, p.tile, p.block, p.segment);
+  };
   for (int64_t tile = 0; tile < tilesN; ++tile) {
     SmallVector<Value> fragments = getFragments(
         ArrayRef(chunk.weights).slice(tile * wordsPerTile, wordsPerTile),
@@ -209,58 +227,83 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums) {
                                     rowCodes, zeroSelect, zeroSelect)
                   : b.create<MmaOp>(acc.getType(), kind, fa, fb, acc);
         }
-        sum = isSegmented() ? addSegment(sum, acc, chunk, tile, block, segment)
-                            : acc;
+        if (!isSegmented()) {
+          sum = acc;
+          continue;
+        }
+        unscaled.push_back({acc, tile, block, segment});
+        if (unscaled.size() > kept)
+          scaleFirst();
       }
     }
+    if (afterTile)
+      afterTile(tile);
   }
+  while (!unscaled.empty())
+    scaleFirst();
 }
 
-/// Adds the steps `waveK`, `waveK + waves_k`, ... , whose operands go straight
-/// to registers.
+/// Adds the steps `waveK`, `waveK + waves_k`, ... , as many as every wave has,
+/// whose operands go straight to registers. Two steps make one iteration, so
+/// that nothing moves between registers.
 void GemmKernel::emitDirectSteps(Sums &sums) {
   const int64_t perStep = config.getTileK() / shape.chunk;
-  const int64_t wavesK = config.getWavesK();
-  const int64_t steps = shape.getFullChunks() / perStep;
+  const int64_t steps = getDirectSteps();
   if (steps == 0)
     return;
   auto loadStep = [&](Value number) {
+    Value first = mul(add(mul(number, config.getWavesK()), waveK), perStep);
     SmallVector<Chunk> step;
     for (int64_t i = 0; i < perStep; ++i)
-      step.push_back(loadChunk(add(mul(number, perStep), i), /*isTail=*/false));
+      step.push_back(loadChunk(add(first, i), /*isTail=*/false));
     return step;
   };
   // The next step is loaded while this one is multiplied.
-  Value first = wavesK == 1 ? index(0) : min(waveK, index(steps - 1));
-  SmallVector<Chunk> step = loadStep(first);
+  auto emitStep = [&](SmallVector<Chunk> &step, Value number, bool hasNext,
+                      Sums &sums) {
+    SmallVector<Chunk> next;
+    if (hasNext)
+      next = loadStep(add(number, 1));
+    keepLoadsAbove();
+    for (const Chunk &chunk : step)
+      multiply(chunk, sums);
+    step = next;
+  };
+  SmallVector<Chunk> step = loadStep(index(0));
+  const int64_t inLoop = emitStepLoop(steps, step, sums, emitStep);
+  for (int64_t number = inLoop; number < steps; ++number)
+    emitStep(step, index(number), number + 1 < steps, sums);
+}
+
+/// The loop over all of `steps` but the last one or two, in pairs; returns how
+/// many it has. `step` is what one step hands to the next.
+int64_t GemmKernel::emitStepLoop(int64_t steps, SmallVector<Chunk> &step,
+                                 Sums &sums, StepEmitter emitStep) {
+  constexpr int64_t kPair = 2;
+  const int64_t inLoop = (steps - 1) / kPair * kPair;
+  if (inLoop == 0)
+    return 0;
+  const SmallVector<Chunk> like = step;
   SmallVector<Value> carried(sums);
   llvm::append_range(carried, flatten(step));
-  auto loop = b.create<scf::ForOp>(waveK, index(steps), index(wavesK), carried);
+  auto loop =
+      b.create<scf::ForOp>(index(0), index(inLoop), index(kPair), carried);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     ValueRange args = loop.getRegionIterArgs();
     Sums inner(args.take_front(sums.size()));
-    SmallVector<Chunk> current = unflatten(step, args.drop_front(sums.size()));
-    Value next = add(loop.getInductionVar(), wavesK);
-    auto hasNext =
-        b.create<scf::IfOp>(TypeRange(ValueRange(args.drop_front(sums.size()))),
-                            less(next, index(steps)), /*withElseRegion=*/true);
-    {
-      OpBuilder::InsertionGuard innerGuard(b);
-      b.setInsertionPointToStart(&hasNext.getThenRegion().front());
-      b.create<scf::YieldOp>(flatten(loadStep(next)));
-      b.setInsertionPointToStart(&hasNext.getElseRegion().front());
-      b.create<scf::YieldOp>(args.drop_front(sums.size()));
-    }
-    for (const Chunk &chunk : current)
-      multiply(chunk, inner);
+    step = unflatten(like, args.drop_front(sums.size()));
+    for (int64_t i = 0; i < kPair; ++i)
+      emitStep(step, add(loop.getInductionVar(), i), /*hasNext=*/true, inner);
     SmallVector<Value> yielded(inner);
-    llvm::append_range(yielded, hasNext.getResults());
+    llvm::append_range(yielded, flatten(step));
     b.create<scf::YieldOp>(yielded);
   }
-  sums.assign(loop.getResults().begin(),
-              loop.getResults().begin() + sums.size());
+  ValueRange results = loop.getResults();
+  sums.assign(results.begin(), results.begin() + sums.size());
+  step = unflatten(like, results.drop_front(sums.size()));
+  return inLoop;
 }
 
 /// The sums of the wave's part of K.
@@ -268,15 +311,19 @@ GemmKernel::Sums GemmKernel::emitProduct() {
   Sums sums(tilesN * rowBlocks, zeroSum());
   const int64_t perStep = config.getTileK() / shape.chunk;
   const int64_t wavesK = config.getWavesK();
-  const int64_t full = shape.getFullChunks(), steps = full / perStep;
-  if (config.getStages() > 0)
+  const int64_t full = shape.getFullChunks();
+  int64_t done = full / perStep * perStep;
+  if (config.getStages() > 0) {
     emitStagedSteps(sums);
-  else
+  } else {
     emitDirectSteps(sums);
+    done = getDirectSteps() * wavesK * perStep;
+  }
 
-  // Chunks that do not fill a step, and what is left of K after the last one.
+  // Chunks that are no step of every wave, and what is left of K after the last
+  // one.
   const int64_t all = full + (shape.getTail() > 0 ? 1 : 0);
-  for (int64_t number = steps * perStep; number < all; ++number) {
+  for (int64_t number = done; number < all; ++number) {
     auto addChunk = [&] {
       multiply(loadChunk(index(number), /*isTail=*/number == full), sums);
     };
@@ -284,9 +331,8 @@ GemmKernel::Sums GemmKernel::emitProduct() {
       addChunk();
       continue;
     }
-    Value isMine = b.create<arith::CmpIOp>(
-        arith::CmpIPredicate::eq, waveK,
-        index((steps + number - steps * perStep) % wavesK));
+    Value isMine = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, waveK,
+                                           index((number - done) % wavesK));
     auto branch = b.create<scf::IfOp>(TypeRange(ValueRange(sums)), isMine,
                                       /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
@@ -305,25 +351,36 @@ GemmKernel::Sums GemmKernel::emitProduct() {
 GemmKernel::Sums GemmKernel::addWaves(Sums sums) {
   const int64_t tileWaves = config.getWavesM() * config.getWavesN();
   const int64_t numSums = static_cast<int64_t>(sums.size());
+  // 16 bytes of each lane after another, against bank conflicts.
+  constexpr int64_t kPart = 4;
+  const int64_t parts = shape.accPerLane / kPart;
   Value lds = addLds(
-      {config.getWavesK() - 1, tileWaves * numSums, lanes, shape.accPerLane},
+      {config.getWavesK() - 1, tileWaves * numSums * parts, lanes, kPart},
       b.getF32Type());
-  Value first = mul(rem(wave, tileWaves), numSums);
+  Value first = mul(rem(wave, tileWaves), numSums * parts);
   // The sums of the tile before may still be read.
   b.create<gpu::BarrierOp>();
   ifTrue(less(index(0), waveK), [&] {
     for (auto [i, sum] : llvm::enumerate(sums))
-      b.create<vector::StoreOp>(
-          sum, lds,
-          ValueRange{sub(waveK, index(1)), add(first, i), lane, index(0)});
+      for (int64_t part = 0; part < parts; ++part)
+        b.create<vector::StoreOp>(
+            slice(sum, part * kPart, kPart), lds,
+            ValueRange{sub(waveK, index(1)),
+                       add(first, static_cast<int64_t>(i) * parts + part), lane,
+                       index(0)});
   });
   b.create<gpu::BarrierOp>();
+  auto partType = VectorType::get({kPart}, b.getF32Type());
   for (int64_t other = 0; other < config.getWavesK() - 1; ++other)
     for (auto [i, sum] : llvm::enumerate(sums)) {
-      Value part = b.create<vector::LoadOp>(
-          cast<VectorType>(sum.getType()), lds,
-          ValueRange{index(other), add(first, i), lane, index(0)});
-      sum = b.create<arith::AddFOp>(sum, part);
+      SmallVector<Value> loaded;
+      for (int64_t part = 0; part < parts; ++part)
+        loaded.push_back(b.create<vector::LoadOp>(
+            partType, lds,
+            ValueRange{index(other),
+                       add(first, static_cast<int64_t>(i) * parts + part), lane,
+                       index(0)}));
+      sum = b.create<arith::AddFOp>(sum, concat(loaded));
     }
   return sums;
 }

@@ -77,7 +77,7 @@ GemmStages::GemmStages(GroupedGemmOp op, const GemmShape &shape,
   chunks = config.getTileK() / shape.chunk;
   bytes = 0;
   auto place = [&](const GemmOperand &operand, int64_t tile, bool isShuffled,
-                   bool canUseDma) {
+                   bool canUseDma, bool isOwn) {
     Operand staged;
     staged.operand = &operand;
     staged.isShuffled = isShuffled;
@@ -85,7 +85,9 @@ GemmStages::GemmStages(GroupedGemmOp op, const GemmShape &shape,
     staged.chunkBytes = shape.chunk * operand.bits / 8;
     staged.chunks = chunks;
     staged.firstByte = bytes;
-    if (target.hasTensorDma && canUseDma) {
+    if (isOwn) {
+      staged.way = Way::lanes;
+    } else if (target.hasTensorDma && canUseDma) {
       staged.way = Way::dma;
       staged.share = llvm::divideCeil(isShuffled ? staged.blocks : tile, waves);
       staged.bytes = staged.share * waves *
@@ -102,10 +104,10 @@ GemmStages::GemmStages(GroupedGemmOp op, const GemmShape &shape,
   };
   // Rows that are gathered are no tensor.
   rows = place(shape.a, config.getTileM(), /*isShuffled=*/false,
-               /*canUseDma=*/!op.getRowIds());
+               /*canUseDma=*/!op.getRowIds(), /*isOwn=*/false);
   weights = place(shape.b, config.getTileN(),
                   op.getWeightLayout() == WeightLayout::shuffled_16x16,
-                  /*canUseDma=*/true);
+                  /*canUseDma=*/true, /*isOwn=*/config.getWavesM() == 1);
 }
 
 int64_t mlir::pa::getGemmLdsBytes(GroupedGemmOp op, const GemmShape &shape,

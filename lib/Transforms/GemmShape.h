@@ -63,9 +63,6 @@ struct GemmShape {
     chunk = aBits == 16 ? 64 : 128;
     isConverted = aBits < 16 && (mma.aFormat == "bf16");
     hasMmaScales = mma.isScaled();
-    int64_t aRun = getRun(mma.b, aBits), bRun = getRun(mma.a, bBits);
-    a = {aBits, aRun, chunk / (groups * aRun)};
-    b = {bBits, bRun, chunk / (groups * bRun)};
     fragments = chunk / mma.k;
 
     // What the matrix instruction cannot scale is scaled between sums of so
@@ -78,6 +75,16 @@ struct GemmShape {
       int64_t columns = getScaleColumns(kind, k);
       segment = segment == 0 ? columns : std::min(segment, columns);
     }
+
+    int64_t aRun = getRun(mma.b, aBits), bRun = getRun(mma.a, bBits);
+    // Where the instruction knows no blocks of K and both operands are alike,
+    // only their agreement counts: 16 bytes serve several instructions.
+    constexpr int64_t kRunBits = 128;
+    if (!isConverted && !hasMmaScales && aBits == bBits && aRun == bRun &&
+        segment % (groups * kRunBits / aBits) == 0)
+      aRun = bRun = kRunBits / aBits;
+    a = {aBits, aRun, chunk / (groups * aRun)};
+    b = {bBits, bRun, chunk / (groups * bRun)};
   }
 
   /// The matrix instruction of a chip for an op, in its order of preference.
@@ -116,10 +123,9 @@ private:
   }
   int64_t getRun(const MmaOperandInfo &operand, int64_t bits) const {
     // A lane group has 8 elements of each block of 32 then, so that blocks can
-    // be summed one by one. 16 bytes of bf16 serve one instruction or two.
-    if (isConverted || bits == 16)
+    // be summed one by one.
+    if (isConverted)
       return 8;
-    // Where only the agreement of both operands counts, 16 bytes.
     return std::min<int64_t>(operand.kBlock, 128 / bits);
   }
 };
@@ -138,7 +144,10 @@ struct GemmStages {
     /// Loads that end in LDS, or pass through registers. Run by run, the bytes
     /// of all lanes: neither a copy nor a read meets a bank conflict.
     direct,
-    registers
+    registers,
+    /// No way to LDS: every wave loads its own ones to registers. Weights that
+    /// no other wave needs.
+    lanes
   };
   struct Operand {
     const GemmOperand *operand;

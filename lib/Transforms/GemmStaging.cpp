@@ -13,6 +13,7 @@
 
 #include "GemmKernel.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -24,58 +25,84 @@ void GemmKernel::allocateStages() {
   Value bytes = addLds({kStages * stages.bytes}, b.getI8Type());
   auto view = [&](Type element) -> Value {
     auto type = MemRefType::get(
-        {kStages, stages.bytes * 8 / element.getIntOrFloatBitWidth()}, element,
+        {kStages * stages.bytes * 8 / element.getIntOrFloatBitWidth()}, element,
         MemRefLayoutAttrInterface(), kernel.ldsSpace());
     return b.create<memref::ViewOp>(type, bytes, index(0), ValueRange());
   };
   stageWords = view(b.getI32Type());
   stagesOfRows = view(cast<MemRefType>(a.getType()).getElementType());
   stagesOfWeights = view(cast<MemRefType>(weights.getType()).getElementType());
+
+  // One register for each stage and operand; all else is an offset of the
+  // access, which has 16 bits.
+  const int64_t last = kStages * stages.bytes / 4 - 1;
+  auto inStage = [&](const GemmStages::Operand &staged, Value firstBlock,
+                     int64_t stage) {
+    Value byte = add(mul(firstBlock, getBlockBytes(staged)),
+                     stage * stages.bytes + staged.firstByte);
+    return inRegister(div(add(byte, getLaneByte(staged)), 4), last);
+  };
+  for (int64_t stage = 0; stage < kStages; ++stage) {
+    rowReads.push_back(inStage(stages.rows, mul(waveM, rowBlocks), stage));
+    rowWrites.push_back(inStage(stages.rows, wave, stage));
+    if (stages.weights.way == GemmStages::Way::lanes)
+      continue;
+    weightReads.push_back(
+        inStage(stages.weights, mul(waveN, getColumnBlocks()), stage));
+    weightWrites.push_back(inStage(stages.weights, wave, stage));
+  }
 }
 
-/// Byte of a stage where run `run` of block `block` of 16 rows begins, for
-/// chunk `chunk` of the stage: in the lane, or in lane 0 where a copy writes
-/// all lanes.
-Value GemmKernel::getStageByte(const GemmStages::Operand &staged, Value block,
-                               int64_t run, int64_t chunk, bool ofLane) {
-  const GemmOperand &operand = *staged.operand;
-  const int64_t runBytes = operand.getRunBytes();
-  const int64_t chunkBytes = shape.chunk * operand.bits / 8;
-  if (staged.way != GemmStages::Way::dma) {
-    const int64_t blockBytes = operand.runs * lanes * runBytes;
-    Value byte = add(mul(block, blockBytes),
-                     staged.firstByte + chunk * staged.blocks * blockBytes +
-                         run * lanes * runBytes);
-    return ofLane ? add(byte, mul(lane, runBytes)) : byte;
-  }
-  Value number = add(laneGroup, run * shape.groups);
-  if (staged.isShuffled) {
-    const int64_t blockBytes = stages.chunks * kRows * chunkBytes;
-    return add(add(mul(block, blockBytes), mul(laneInTile, runBytes)),
-               add(mul(number, kRows * runBytes),
-                   staged.firstByte + chunk * kRows * chunkBytes));
-  }
-  Value row = add(mul(block, kRows), laneInTile);
-  return add(mul(row, staged.getRowPitch()),
-             add(mul(number, runBytes),
-                 staged.firstByte + chunk * (chunkBytes + GemmStages::kPad)));
+/// Bytes from one block of 16 rows to the next in a stage.
+int64_t GemmKernel::getBlockBytes(const GemmStages::Operand &staged) const {
+  if (staged.way != GemmStages::Way::dma)
+    return staged.operand->runs * lanes * staged.operand->getRunBytes();
+  return kRows * (staged.isShuffled ? stages.chunks * staged.chunkBytes
+                                    : staged.getRowPitch());
+}
+
+/// Byte from the begin of a block to run `run` of chunk `chunk` of the stage.
+int64_t GemmKernel::getRunByte(const GemmStages::Operand &staged, int64_t run,
+                               int64_t chunk) const {
+  const int64_t runBytes = staged.operand->getRunBytes();
+  if (staged.way != GemmStages::Way::dma)
+    return chunk * staged.blocks * getBlockBytes(staged) +
+           run * lanes * runBytes;
+  const int64_t inChunk = run * shape.groups * runBytes;
+  return staged.isShuffled
+             ? kRows * (inChunk + chunk * staged.chunkBytes)
+             : inChunk + chunk * (staged.chunkBytes + GemmStages::kPad);
+}
+
+/// Byte from the begin of a run to the lane's part of it.
+Value GemmKernel::getLaneByte(const GemmStages::Operand &staged) {
+  const int64_t runBytes = staged.operand->getRunBytes();
+  if (staged.way != GemmStages::Way::dma)
+    return mul(lane, runBytes);
+  return staged.isShuffled
+             ? add(mul(laneInTile, runBytes), mul(laneGroup, kRows * runBytes))
+             : add(mul(laneInTile, staged.getRowPitch()),
+                   mul(laneGroup, runBytes));
 }
 
 /// What the wave copies of an operand that it loads run by run: blocks `wave`,
-/// `wave + waves`, ...
+/// `wave + waves`, ... `locate` gets the first row of the first of them and the
+/// row of the lane from there.
 void GemmKernel::planRuns(const GemmStages::Operand &staged,
-                          function_ref<void(Copy &, Value)> locate) {
+                          function_ref<void(Copy &, Value, Value)> locate) {
   const int64_t waves = config.getWavesM() * config.getWavesN();
   for (int64_t first = 0; first < staged.blocks; first += waves) {
     Copy copy;
     copy.staged = &staged;
-    copy.block = add(wave, first);
+    copy.firstBlock = first;
+    Value base = mul(wave, kRows);
     if (first + waves > staged.blocks) {
-      // A wave without a block has the last one and copies nothing.
-      copy.isMine = less(copy.block, index(staged.blocks));
-      copy.block = min(copy.block, index(staged.blocks - 1));
+      // A wave without a block loads the last one and writes nothing.
+      Value block = add(wave, first), last = index(staged.blocks - 1);
+      copy.isMine = less(block, index(staged.blocks));
+      base = mul(sub(min(block, last), index(first)), kRows);
     }
-    locate(copy, copy.block);
+    locate(copy, base, add(laneInTile, first * kRows));
     for (int64_t run = 0; run < staged.operand->runs; ++run) {
       copy.run = run;
       copies.push_back(copy);
@@ -100,10 +127,9 @@ void GemmKernel::planCopies(Value firstRow, Value rowsLeft, Value columnTile) {
                             {add(firstRow, mul(wave, share))},
                             count(rowsLeft, share)});
   } else {
-    planRuns(stages.rows, [&](Copy &copy, Value block) {
-      Value inTile = add(mul(block, kRows), laneInTile);
+    planRuns(stages.rows, [&](Copy &copy, Value base, Value further) {
       copy.memref = a;
-      copy.leading = {emitRow(firstRow, inTile, rowsLeft).source};
+      copy.leading = {emitRow(firstRow, add(base, further), rowsLeft).source};
     });
   }
   if (stages.weights.way == GemmStages::Way::dma) {
@@ -118,9 +144,10 @@ void GemmKernel::planCopies(Value firstRow, Value rowsLeft, Value columnTile) {
                                ? mul(first, shape.b.toColumns(shape.k))
                                : first);
     tensorCopies.push_back(copy);
-  } else {
-    planRuns(stages.weights, [&](Copy &copy, Value block) {
-      WeightRow row = emitWeightRow(add(firstColumnOfTile, mul(block, kRows)));
+  } else if (stages.weights.way != GemmStages::Way::lanes) {
+    planRuns(stages.weights, [&](Copy &copy, Value base, Value) {
+      WeightRow row =
+          emitWeightRow(add(firstColumnOfTile, base), copy.firstBlock * kRows);
       copy.memref = weights;
       copy.rowOffset = row.offset;
       copy.leading = {group};
@@ -132,8 +159,8 @@ void GemmKernel::planCopies(Value firstRow, Value rowsLeft, Value columnTile) {
 
 /// Starts the tensor copy of step `step` into `stage`: rows beyond the last one
 /// become zero.
-void GemmKernel::startTensorCopy(const TensorCopy &copy, Value step,
-                                 int64_t stage) {
+void GemmKernel::startTensorCopy(const TensorCopy &copy, Value waveHere,
+                                 Value step, int64_t stage) {
   const GemmStages::Operand &staged = *copy.staged;
   const GemmOperand &operand = *staged.operand;
   auto type = cast<MemRefType>(copy.memref.getType());
@@ -143,6 +170,7 @@ void GemmKernel::startTensorCopy(const TensorCopy &copy, Value step,
   const int64_t rowColumns =
       staged.isShuffled ? kRows * stepColumns : stepColumns;
   SmallVector<Value> from(copy.leading);
+  step = inBase(step);
   // A shuffled operand has one index for what is inside an expert.
   if (staged.isShuffled)
     from.back() = add(from.back(), mul(step, rowColumns));
@@ -151,12 +179,12 @@ void GemmKernel::startTensorCopy(const TensorCopy &copy, Value step,
   const int64_t shareBytes =
       staged.share *
       (staged.isShuffled ? rowColumns * elementBytes : staged.getRowPitch());
-  Value to = add(mul(wave, shareBytes / elementBytes),
-                 staged.firstByte / elementBytes);
+  Value to = add(mul(waveHere, shareBytes / elementBytes),
+                 (stage * stages.bytes + staged.firstByte) / elementBytes);
   Value base = b.create<amdgpu::MakeDmaBaseOp>(
       amdgpu::TDMBaseType::get(b.getContext(), element), copy.memref, from,
       copy.staged == &stages.rows ? stagesOfRows : stagesOfWeights,
-      ValueRange{index(stage), to});
+      ValueRange{to});
 
   OpFoldResult rowStride = b.getIndexAttr(kRows * operand.toColumns(shape.k));
   if (!staged.isShuffled) {
@@ -192,35 +220,45 @@ void GemmKernel::startTensorCopy(const TensorCopy &copy, Value step,
 /// Starts the copies of step `step` into `stage`. Returns what waits in
 /// registers until it can be written.
 SmallVector<Value> GemmKernel::startCopies(Value step, int64_t stage) {
+  Value waveHere = uniformHere(wave);
   for (const TensorCopy &copy : tensorCopies)
-    startTensorCopy(copy, step, stage);
+    startTensorCopy(copy, waveHere, step, stage);
   SmallVector<Value> waiting;
   for (int64_t i = 0; i < stages.chunks; ++i) {
     Value chunk = add(mul(step, stages.chunks), i);
+    // A copy to LDS has no offset: the chunk moves the base.
+    Value chunkOfBase = inBase(chunk);
     for (const Copy &copy : copies) {
       const GemmOperand &operand = *copy.staged->operand;
       auto memrefType = cast<MemRefType>(copy.memref.getType());
       auto type = VectorType::get({operand.toColumns(operand.run)},
                                   memrefType.getElementType());
       Value number = add(laneGroup, copy.run * shape.groups);
-      auto getIndices = [&] {
-        return getRunIndices(copy.memref, copy.leading, copy.rowOffset, operand,
-                             number, chunk, copy.staged->isShuffled);
-      };
       if (copy.staged->way == GemmStages::Way::registers) {
         waiting.push_back(b.create<vector::BitCastOp>(
             wordsType(operand.getRunWords()),
-            b.create<vector::LoadOp>(type, copy.memref, getIndices())));
+            b.create<vector::LoadOp>(type, copy.memref,
+                                     getRunIndices(copy.memref, copy.leading,
+                                                   copy.rowOffset, operand,
+                                                   number, chunk,
+                                                   copy.staged->isShuffled))));
         continue;
       }
       auto emit = [&] {
-        Value to = getStageByte(*copy.staged, copy.block, copy.run, i,
-                                /*ofLane=*/false);
-        to = div(to, memrefType.getElementTypeBitWidth() / 8);
+        const int64_t byte = stage * stages.bytes + copy.staged->firstByte +
+                             copy.firstBlock * getBlockBytes(*copy.staged) +
+                             getRunByte(*copy.staged, copy.run, i);
+        const int64_t elementBytes = memrefType.getElementTypeBitWidth() / 8;
+        Value to =
+            add(mul(waveHere, getBlockBytes(*copy.staged) / elementBytes),
+                byte / elementBytes);
         b.create<amdgpu::GatherToLDSOp>(
-            copy.memref, getIndices(),
+            copy.memref,
+            getRunIndices(copy.memref, copy.leading, copy.rowOffset, operand,
+                          inRegister(number, operand.runs * shape.groups - 1),
+                          chunkOfBase, copy.staged->isShuffled),
             copy.staged == &stages.rows ? stagesOfRows : stagesOfWeights,
-            ValueRange{index(stage), to}, TypeAttr::get(type));
+            ValueRange{to}, TypeAttr::get(type));
       };
       if (copy.isMine)
         ifTrue(copy.isMine, emit);
@@ -240,11 +278,15 @@ void GemmKernel::finishCopies(ValueRange words, int64_t stage) {
         continue;
       Value value = words.front();
       words = words.drop_front();
+      const int64_t byte = copy.firstBlock * getBlockBytes(*copy.staged) +
+                           getRunByte(*copy.staged, copy.run, i);
+      Value base =
+          (copy.staged == &stages.rows ? rowWrites : weightWrites)[stage];
       auto emit = [&] {
-        Value byte = getStageByte(*copy.staged, copy.block, copy.run, i,
-                                  /*ofLane=*/true);
-        b.create<vector::StoreOp>(value, stageWords,
-                                  ValueRange{index(stage), div(byte, 4)});
+        b.create<vector::StoreOp>(
+            value, stageWords, ValueRange{add(base, byte / 4)},
+            /*nontemporal=*/false,
+            llvm::MaybeAlign(copy.staged->operand->getRunBytes()));
       };
       if (copy.isMine)
         ifTrue(copy.isMine, emit);
@@ -253,35 +295,43 @@ void GemmKernel::finishCopies(ValueRange words, int64_t stage) {
     }
 }
 
-/// Until every wave's part of the stage is there.
+/// Until every wave's part of the stage is there. What a wave loads to
+/// registers after its copies may still be on its way: loads end in order.
 void GemmKernel::waitForStage() {
-  auto zero = b.getI32IntegerAttr(0);
+  const int64_t later = stages.weights.way == GemmStages::Way::lanes
+                            ? stages.chunks * getColumnBlocks() * shape.b.runs
+                            : 0;
+  auto count = [&](int64_t value) {
+    return b.getI32IntegerAttr(static_cast<int32_t>(value));
+  };
   const bool hasDirect = llvm::any_of(copies, [](const Copy &copy) {
     return copy.staged->way == GemmStages::Way::direct;
   });
   if (hasDirect || !tensorCopies.empty())
     b.create<amdgpu::MemoryCounterWaitOp>(
-        /*load=*/hasDirect ? zero : IntegerAttr(), /*store=*/IntegerAttr(),
+        /*load=*/hasDirect ? count(later) : IntegerAttr(),
+        /*store=*/IntegerAttr(),
         /*ds=*/IntegerAttr(), /*exp=*/IntegerAttr(),
-        /*tensor=*/tensorCopies.empty() ? IntegerAttr() : zero);
+        /*tensor=*/tensorCopies.empty() ? IntegerAttr() : count(0));
   b.create<gpu::BarrierOp>();
 }
 
 void GemmKernel::readStage(Chunk &chunk, int64_t stage, int64_t inStage) {
-  auto read = [&](const GemmStages::Operand &staged, Value firstBlock,
-                  int64_t blocks, SmallVectorImpl<Value> &words) {
+  auto read = [&](const GemmStages::Operand &staged, Value base, int64_t blocks,
+                  SmallVectorImpl<Value> &words) {
     for (int64_t block = 0; block < blocks; ++block)
       for (int64_t run = 0; run < staged.operand->runs; ++run) {
-        Value byte = getStageByte(staged, add(firstBlock, block), run, inStage,
-                                  /*ofLane=*/true);
+        const int64_t byte =
+            block * getBlockBytes(staged) + getRunByte(staged, run, inStage);
         words.push_back(b.create<vector::LoadOp>(
             wordsType(staged.operand->getRunWords()), stageWords,
-            ValueRange{index(stage), div(byte, 4)}));
+            ValueRange{add(base, byte / 4)}, /*nontemporal=*/false,
+            llvm::MaybeAlign(staged.operand->getRunBytes())));
       }
   };
-  read(stages.weights, mul(waveN, getColumnBlocks()), getColumnBlocks(),
-       chunk.weights);
-  read(stages.rows, mul(waveM, rowBlocks), rowBlocks, chunk.rows);
+  if (stages.weights.way != GemmStages::Way::lanes)
+    read(stages.weights, weightReads[stage], getColumnBlocks(), chunk.weights);
+  read(stages.rows, rowReads[stage], rowBlocks, chunk.rows);
 }
 
 /// Adds all steps. The next one is on its way to LDS while this one is
@@ -290,63 +340,75 @@ void GemmKernel::readStage(Chunk &chunk, int64_t stage, int64_t inStage) {
 void GemmKernel::emitStagedSteps(Sums &sums) {
   const int64_t chunks = stages.chunks;
   const int64_t steps = shape.getFullChunks() / chunks;
+  const bool hasOwnWeights = stages.weights.way == GemmStages::Way::lanes;
   if (steps == 0)
     return;
-  auto loadStepScales = [&](Value step) {
-    SmallVector<Chunk> scales(chunks);
+  // Scales first: what is loaded after the last write of an iteration LLVM
+  // moves into the next one, where it is used.
+  auto startStep = [&](Value step, int64_t stage, SmallVector<Value> &waiting) {
+    SmallVector<Chunk> started(chunks);
     for (int64_t i = 0; i < chunks; ++i)
-      loadScales(scales[i], add(mul(step, chunks), i), /*isTail=*/false);
-    return scales;
+      loadScales(started[i], add(mul(step, chunks), i), /*isTail=*/false);
+    waiting = startCopies(step, stage);
+    // The wait for the copies counts the loads after them.
+    if (hasOwnWeights)
+      keepLoadsAbove();
+    return started;
   };
-  // Multiplies step `step` of stage `stage` and fetches the one after it.
-  auto emitStep = [&](ArrayRef<Chunk> scales, Value step, int64_t stage,
+  auto loadTile = [&](Chunk &chunk, int64_t tile, Value step, int64_t i) {
+    for (int64_t block = tile * shape.blocksPerTile;
+         block < (tile + 1) * shape.blocksPerTile; ++block)
+      for (int64_t run = 0; run < shape.b.runs; ++run)
+        chunk.weights.push_back(loadWeightRun(
+            block, run, inBase(add(mul(step, chunks), i)), /*isTail=*/false));
+  };
+  // Multiplies step `number` and fetches the one after it. `step` has the
+  // scales and the weights that do not go through LDS. Those of the next step
+  // take the registers of a tile that has been multiplied.
+  auto emitStep = [&](SmallVector<Chunk> &step, Value number, int64_t stage,
                       bool hasNext, Sums &sums) {
     waitForStage();
-    SmallVector<Chunk> current(scales);
     for (int64_t i = 0; i < chunks; ++i)
-      readStage(current[i], stage, i);
-    SmallVector<Chunk> nextScales;
+      readStage(step[i], stage, i);
+    const int64_t nextStage = (stage + 1) % kStages;
+    SmallVector<Chunk> next;
     SmallVector<Value> waiting;
-    if (hasNext) {
-      // Scales first: what is loaded after the last write of an iteration LLVM
-      // moves into the next one, where it is used.
-      nextScales = loadStepScales(add(step, 1));
-      waiting = startCopies(add(step, 1), (stage + 1) % kStages);
-    }
-    for (const Chunk &chunk : current)
-      multiply(chunk, sums);
-    finishCopies(waiting, (stage + 1) % kStages);
-    return nextScales;
+    Value nextNumber = add(number, 1);
+    if (hasNext)
+      next = startStep(nextNumber, nextStage, waiting);
+    for (int64_t i = 0; i < chunks; ++i)
+      multiply(step[i], sums, [&](int64_t tile) {
+        if (!hasNext || !hasOwnWeights)
+          return;
+        loadTile(next[i], tile, nextNumber, i);
+        // Or LLVM's scheduler moves the loads to the end of the step, right
+        // before what waits for them.
+        b.create<ROCDL::SchedBarrier>(0);
+      });
+    if (hasNext && hasOwnWeights)
+      keepLoadsAbove();
+    finishCopies(waiting, nextStage);
+    step = next;
   };
 
   // What the tile before left in LDS may still be read.
   b.create<gpu::BarrierOp>();
-  SmallVector<Chunk> scales = loadStepScales(index(0));
-  finishCopies(startCopies(index(0), 0), 0);
-  // The last one or two steps have no whole iteration after them.
-  const int64_t inLoop = (steps - 1) / kStages * kStages;
-  if (inLoop > 0) {
-    SmallVector<Value> carried(sums);
-    llvm::append_range(carried, flatten(scales));
-    auto loop =
-        b.create<scf::ForOp>(index(0), index(inLoop), index(kStages), carried);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(loop.getBody());
-    ValueRange args = loop.getRegionIterArgs();
-    Sums inner(args.take_front(sums.size()));
-    SmallVector<Chunk> current =
-        unflatten(scales, args.drop_front(sums.size()));
-    for (int64_t stage = 0; stage < kStages; ++stage)
-      current = emitStep(current, add(loop.getInductionVar(), stage), stage,
-                         /*hasNext=*/true, inner);
-    SmallVector<Value> yielded(inner);
-    llvm::append_range(yielded, flatten(current));
-    b.create<scf::YieldOp>(yielded);
-    sums.assign(loop.getResults().begin(),
-                loop.getResults().begin() + sums.size());
-    scales = unflatten(scales, loop.getResults().drop_front(sums.size()));
+  SmallVector<Value> waiting;
+  SmallVector<Chunk> step = startStep(index(0), 0, waiting);
+  if (hasOwnWeights) {
+    for (int64_t i = 0; i < chunks; ++i)
+      for (int64_t tile = 0; tile < tilesN; ++tile)
+        loadTile(step[i], tile, index(0), i);
+    keepLoadsAbove();
   }
-  for (int64_t step = inLoop; step < steps; ++step)
-    scales =
-        emitStep(scales, index(step), step % kStages, step + 1 < steps, sums);
+  finishCopies(waiting, 0);
+  int64_t stage = 0;
+  const int64_t inLoop = emitStepLoop(
+      steps, step, sums,
+      [&](SmallVector<Chunk> &step, Value number, bool hasNext, Sums &sums) {
+        emitStep(step, number, stage, hasNext, sums);
+        stage = (stage + 1) % kStages;
+      });
+  for (int64_t number = inLoop; number < steps; ++number)
+    emitStep(step, index(number), number % kStages, number + 1 < steps, sums);
 }

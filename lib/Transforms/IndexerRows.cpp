@@ -81,9 +81,10 @@ Value IndexerRows::renew(Value value, StringRef constraints) {
 }
 
 void IndexerRows::renewNumbers() {
-  threadI32 = b.create<AssumeOp>(
-      b.getI32Type(), renew(threadI32, "=v,0"), b.getI64IntegerAttr(0),
-      b.getI64IntegerAttr(shape.select.threads - 1), IntegerAttr(), UnitAttr());
+  threadI32 = b.create<AssumeOp>(b.getI32Type(), renew(threadI32, "=v,0"),
+                                 b.getI64IntegerAttr(0),
+                                 b.getI64IntegerAttr(shape.select.threads - 1),
+                                 IntegerAttr(), UnitAttr(), UnitAttr());
   thread = toIndex(threadI32);
   laneI32 = rem(threadI32, shape.select.lanes);
   lane = toIndex(laneI32);

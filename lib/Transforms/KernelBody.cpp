@@ -58,11 +58,15 @@ Value KernelBody::emitWaveSum(Value value) {
 Value KernelBody::emitWaveScan(Value value) {
   Value sum = toShuffled(b, value);
   Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(sum.getType()));
+  // In a loop LLVM would keep a mask of lanes for each distance, 12 scalar
+  // registers, across everything that comes after the scan.
+  Value here =
+      keepInAllLanes(b.create<arith::IndexCastOp>(b.getI32Type(), lane));
   for (int64_t distance = 1; distance < lanes; distance *= 2) {
     auto shuffle = b.create<gpu::ShuffleOp>(sum, static_cast<int32_t>(distance),
                                             static_cast<int32_t>(lanes),
                                             gpu::ShuffleMode::UP);
-    Value isFirst = less(lane, index(distance));
+    Value isFirst = less(here, i32(distance));
     sum = add(sum, select(isFirst, zero, shuffle.getShuffleResult()));
   }
   return fromShuffled(b, sum, value.getType());
@@ -82,16 +86,36 @@ Value KernelBody::readLane(Value value, Value number) {
       gpu::BroadcastType::specific_lane);
 }
 
+/// No instruction, at this place.
+static LLVM::InlineAsmOp emitNothing(ImplicitLocOpBuilder &b, TypeRange results,
+                                     ValueRange operands,
+                                     StringRef constraints) {
+  return b.create<LLVM::InlineAsmOp>(
+      results, operands, "", constraints, /*has_side_effects=*/true,
+      /*is_align_stack=*/false, LLVM::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
+      /*operand_attrs=*/ArrayAttr());
+}
+
+/// From a register to the same register.
+static Value emitCopy(ImplicitLocOpBuilder &b, Value value,
+                      StringRef constraints) {
+  return emitNothing(b, value.getType(), value, constraints).getRes();
+}
+
+void KernelBody::keepLoadsAbove() {
+  emitNothing(b, TypeRange(), ValueRange(), "~{memory}");
+}
+
 Value KernelBody::keepInAllLanes(Value value) {
-  // Nothing, from a register to the same register.
-  return b
-      .create<LLVM::InlineAsmOp>(
-          TypeRange{value.getType()}, ValueRange{value}, "", "=v,0",
-          /*has_side_effects=*/true, /*is_align_stack=*/false,
-          LLVM::TailCallKind::None,
-          LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
-          /*operand_attrs=*/ArrayAttr())
-      .getRes();
+  return emitCopy(b, value, "=v,0");
+}
+
+Value KernelBody::uniformHere(Value value) {
+  value = b.create<arith::IndexCastUIOp>(b.getI32Type(), value);
+  value = b.create<arith::IndexCastUIOp>(b.getIndexType(),
+                                         emitCopy(b, value, "=s,0"));
+  return inScalar(value, std::numeric_limits<uint32_t>::max());
 }
 
 void KernelBody::ifTrue(Value condition, function_ref<void()> body) {

@@ -61,13 +61,28 @@ protected:
   /// The same in all lanes of a wave, which lets it live in scalar registers.
   Value uniform(Value value) {
     return b.create<AssumeOp>(value.getType(), value, IntegerAttr(),
-                              IntegerAttr(), IntegerAttr(), b.getUnitAttr());
+                              IntegerAttr(), IntegerAttr(), b.getUnitAttr(),
+                              UnitAttr());
   }
   /// Known to be from `min` to `max`.
   Value assume(Value value, int64_t min, int64_t max) {
     return b.create<AssumeOp>(value.getType(), value, b.getI64IntegerAttr(min),
                               b.getI64IntegerAttr(max), IntegerAttr(),
-                              UnitAttr());
+                              UnitAttr(), UnitAttr());
+  }
+  /// From 0 to `max`, in a vector register of its own where that has the bits.
+  Value inRegister(Value value, int64_t max) {
+    if (max > std::numeric_limits<int32_t>::max())
+      return assume(value, 0, max);
+    return b.create<AssumeOp>(value.getType(), value, b.getI64IntegerAttr(0),
+                              b.getI64IntegerAttr(max), IntegerAttr(),
+                              UnitAttr(), b.getUnitAttr());
+  }
+  /// From 0 to `max` and uniform, in scalar registers of its own.
+  Value inScalar(Value value, int64_t max) {
+    return b.create<AssumeOp>(value.getType(), value, b.getI64IntegerAttr(0),
+                              b.getI64IntegerAttr(max), IntegerAttr(),
+                              b.getUnitAttr(), b.getUnitAttr());
   }
 
   /// `count` elements of a vector from `first` on.
@@ -101,6 +116,15 @@ protected:
   /// of some lanes, together with what makes its operands: the other lanes then
   /// give it garbage.
   Value keepInAllLanes(Value value);
+  /// The uniform `value`, below 2^32, of which no more is known than that: what
+  /// is computed from it stays behind this place. LLVM hoists every sum of a
+  /// scalar and a constant out of a loop, and then spills them.
+  Value uniformHere(Value value);
+
+  /// Keeps the loads before it there: LLVM moves one whose value goes into the
+  /// next iteration of a loop to where that uses it, unless a write to memory
+  /// comes in between.
+  void keepLoadsAbove();
 
   /// Runs `body` where `condition` holds.
   void ifTrue(Value condition, function_ref<void()> body);

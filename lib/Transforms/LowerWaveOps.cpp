@@ -10,6 +10,7 @@
 #include "PagedAttn/Transforms/Passes.h"
 #include "TileOps.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
@@ -28,22 +29,47 @@ struct LowerAssume : public OpRewritePattern<AssumeOp> {
 
   LogicalResult matchAndRewrite(AssumeOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.getUniform()) {
+    if (!op.getUniform() && !op.getOpaque()) {
       rewriter.replaceOp(op, op.getValue());
       return success();
     }
     Location loc = op.getLoc();
     Value value = op.getValue();
     Type type = value.getType();
-    Type i64 = rewriter.getI64Type();
-    if (type.isIndex())
-      value = arith::IndexCastOp::create(rewriter, loc, i64, value);
-    Value first =
-        ROCDL::ReadfirstlaneOp::create(rewriter, loc, value.getType(), value);
-    if (type.isIndex())
-      first = arith::IndexCastOp::create(rewriter, loc, type, first);
-    rewriter.replaceOp(op, first);
+    // A lane's value is one vector register.
+    const bool isNarrowed = !op.getUniform() && !type.isInteger(32);
+    Type registers = isNarrowed || type.isInteger(32) ? rewriter.getI32Type()
+                                                      : rewriter.getI64Type();
+    auto convert = [&](Value from, Type to) -> Value {
+      if (from.getType() == to)
+        return from;
+      if (from.getType().isIndex() || to.isIndex())
+        return arith::IndexCastUIOp::create(rewriter, loc, to, from);
+      if (to.isInteger(32))
+        return arith::TruncIOp::create(rewriter, loc, to, from);
+      return arith::ExtUIOp::create(rewriter, loc, to, from);
+    };
+    value = convert(value, registers);
+    value = op.getOpaque()
+                ? hide(rewriter, loc, value, op.getUniform() ? "=s,0" : "=v,0")
+                : ROCDL::ReadfirstlaneOp::create(rewriter, loc, value.getType(),
+                                                 value);
+    rewriter.replaceOp(op, convert(value, type));
     return success();
+  }
+
+private:
+  /// `value`, from a register to the same register.
+  static Value hide(OpBuilder &b, Location loc, Value value,
+                    StringRef constraints) {
+    return LLVM::InlineAsmOp::create(
+               b, loc, TypeRange{value.getType()}, ValueRange{value}, "",
+               constraints, /*has_side_effects=*/false,
+               /*is_align_stack=*/false, LLVM::TailCallKind::None,
+               LLVM::AsmDialectAttr::get(b.getContext(),
+                                         LLVM::AsmDialect::AD_ATT),
+               /*operand_attrs=*/ArrayAttr())
+        .getRes();
   }
 };
 

@@ -114,7 +114,9 @@ LogicalResult verifyLogitsMma(Operation *op, const LogitsOperands &in,
 
 /// Chooses the configuration of an op, or verifies the one it has.
 LogicalResult configureIndexer(IndexerOp op, const TargetInfo &target);
-LogicalResult configureGroupedGemm(GroupedGemmOp op, const TargetInfo &target);
+/// `tune` is how many of the best configurations become remarks.
+LogicalResult configureGroupedGemm(GroupedGemmOp op, const TargetInfo &target,
+                                   unsigned tune);
 
 } // namespace mlir::pa
 

@@ -111,7 +111,8 @@ protected:
   Value countBitsBelowLane(Value mask, Value start);
   Value uniform(Value value) {
     return b.create<AssumeOp>(value.getType(), value, IntegerAttr(),
-                              IntegerAttr(), IntegerAttr(), b.getUnitAttr());
+                              IntegerAttr(), IntegerAttr(), b.getUnitAttr(),
+                              UnitAttr());
   }
   void barrier();
 

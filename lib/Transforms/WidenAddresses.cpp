@@ -11,6 +11,7 @@
 #include "PagedAttn/Transforms/Passes.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace mlir::pa {
@@ -30,8 +31,8 @@ struct AnnotatedAccess {
   AddressAttr form;
 };
 
-/// Accesses that share a buffer resource: the same memref, block and uniform
-/// part, which differ in the lane part only.
+/// Accesses that share a buffer resource: the same memref and uniform part, in
+/// one block or in branches of it, which differ in the lane part only.
 using Group = SmallVector<AnnotatedAccess *>;
 
 class FunctionRewriter {
@@ -78,6 +79,29 @@ static int64_t getResourceSize(const Group &group) {
     bytes = std::max(bytes, reach);
   }
   return bytes;
+}
+
+/// The block of `op` and those around it, as far as branches go.
+static SmallVector<Block *> getBlocks(Operation *op) {
+  SmallVector<Block *> blocks{op->getBlock()};
+  while (auto branch = dyn_cast<scf::IfOp>(blocks.back()->getParentOp()))
+    blocks.push_back(branch->getBlock());
+  return blocks;
+}
+
+/// Where a resource of all accesses of `group`, which come in the order of the
+/// program, is made: before the first of them, outside of every branch that
+/// does not have all of them. What they have in common dominates each of them,
+/// and so this place.
+static Operation *getResourcePlace(const Group &group) {
+  SmallVector<Block *> common = getBlocks(group.front()->access.op);
+  for (AnnotatedAccess *access : group) {
+    SmallVector<Block *> blocks = getBlocks(access->access.op);
+    llvm::erase_if(common, [&](Block *block) {
+      return !llvm::is_contained(blocks, block);
+    });
+  }
+  return common.front()->findAncestorOpInBlock(*group.front()->access.op);
 }
 
 static Value emitTerms(OpBuilder &b, Location loc,
@@ -134,7 +158,7 @@ void FunctionRewriter::rewriteRebase(Group &group) {
   AnnotatedAccess *first = group.front();
   Operation *op = first->access.op;
   Location loc = op->getLoc();
-  b.setInsertionPoint(op);
+  b.setInsertionPoint(getResourcePlace(group));
   auto type = cast<MemRefType>(first->access.memref.getType());
   auto vectorLength = [](Operation *op) -> int64_t {
     auto load = dyn_cast<vector::LoadOp>(op);
@@ -190,7 +214,7 @@ static bool canShare(const AnnotatedAccess &x, const AnnotatedAccess &y) {
     return false;
   if (x.form.getForm() == AddressForm::narrow)
     return true;
-  if (x.access.op->getBlock() != y.access.op->getBlock())
+  if (getBlocks(x.access.op).back() != getBlocks(y.access.op).back())
     return false;
   if (x.facts.isConstantInBase != y.facts.isConstantInBase)
     return false;

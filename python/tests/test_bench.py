@@ -28,6 +28,19 @@ def measured(tmp_path_factory):
 
 def test_costs_stay_within_their_thresholds(measured):
     assert all(row["vgpr_spills"] == 0 for row in measured["static"])
+    assert all(row["sgpr_spills"] == 0 for row in measured["static"] if row["op"] == "gemm")
+
+
+@pytest.mark.parametrize("name", ("moe_gemm1", "moe_two_stage"))
+def test_a_mixture_of_experts_layer_spills_nothing(name, tmp_path):
+    example = BENCH.parent / "examples" / f"{name}.mlir"
+    subprocess.run([kernel_harness.BIN / "pa-compile", example,
+                    "--chip=gfx942,gfx950,gfx1250", "-o", tmp_path], check=True)
+    kernels = json.loads((tmp_path / "manifest.json").read_text())["kernels"]
+    assert len(kernels) == (3 if name == "moe_gemm1" else 9)
+    spilled = {(k["chip"], k["symbol"]): k["spills"] for k in kernels
+               if any(k["spills"].values())}
+    assert not spilled, spilled
 
 
 def test_logits_beat_the_peers(measured):

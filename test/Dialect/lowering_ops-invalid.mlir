@@ -48,6 +48,30 @@ func.func @assume_c2_divisor_beyond_the_type(%i: i32) {
 
 // -----
 
+func.func @assume_c3_opaque_without_bounds(%i: index) {
+  // expected-error @below {{'pa.assume' op an opaque value of a lane needs min and max from 0 to 2147483647, found min = none and max = none}}
+  %0 = pa.assume %i {opaque} : index
+  return
+}
+
+// -----
+
+func.func @assume_c3_opaque_of_32_bits(%i: i64) {
+  // expected-error @below {{'pa.assume' op an opaque value of a lane needs min and max from 0 to 2147483647, found min = 0 and max = 2147483648}}
+  %0 = pa.assume %i {min = 0 : i64, max = 2147483648 : i64, opaque} : i64
+  return
+}
+
+// -----
+
+func.func @assume_c3_opaque_and_negative(%i: i64) {
+  // expected-error @below {{'pa.assume' op an opaque value of a lane needs min and max from 0 to 2147483647, found min = -1 and max = 7}}
+  %0 = pa.assume %i {min = -1 : i64, max = 7 : i64, opaque} : i64
+  return
+}
+
+// -----
+
 func.func @assume_of_a_narrow_type(%i: i8) {
   // expected-error @below {{op operand #0 must be index or 32-bit signless integer or 64-bit signless integer, but got 'i8'}}
   %0 = pa.assume %i : i8

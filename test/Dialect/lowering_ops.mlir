@@ -7,6 +7,10 @@ func.func @assume(%i: index, %j: i32, %k: i64) -> (index, i32, i64) {
   %0 = pa.assume %i {min = 0 : i64, max = 213949 : i64, divisor = 8 : i64, uniform} : index
   // CHECK: pa.assume %{{.*}} {max = 2147483647 : i64, min = -2147483648 : i64} : i32
   %1 = pa.assume %j {min = -2147483648 : i64, max = 2147483647 : i64} : i32
+  // CHECK: pa.assume %{{.*}} {max = 7 : i64, min = 0 : i64, opaque} : index
+  %3 = pa.assume %i {min = 0 : i64, max = 7 : i64, opaque} : index
+  // CHECK: pa.assume %{{.*}} {opaque, uniform} : i64
+  %4 = pa.assume %k {uniform, opaque} : i64
   // CHECK: pa.assume %{{.*}} : i64
   %2 = pa.assume %k : i64
   return %0, %1, %2 : index, i32, i64

@@ -4,7 +4,7 @@
 // RUN: rm -rf %t && mkdir %t
 // RUN: pa-compile %s --chip=gfx950,gfx1250 --emit=s -o %t
 // RUN: FileCheck %s --check-prefix=GFX950 --input-file=%t/grouped_gemm_a8w4_e8m0_1x32_e8m0_1x32_n2048_k7168_t128x256x128.gfx950.s
-// RUN: FileCheck %s --check-prefix=GFX1250 --input-file=%t/grouped_gemm_a8w4_e8m0_1x32_e8m0_1x32_n2048_k7168_t64x128x128.gfx1250.s
+// RUN: FileCheck %s --check-prefix=GFX1250 --input-file=%t/grouped_gemm_a8w4_e8m0_1x32_e8m0_1x32_n2048_k7168_t256x256x128.gfx1250.s
 
 // GFX950: s_barrier
 // GFX950: ds_read_b128
@@ -12,6 +12,7 @@
 // GFX950-NOT: v_lshl_add_u64
 // GFX950-NOT: v_mad_u64_u32
 // GFX950: v_mfma_scale_f32_16x16x128_f8f6f4
+// GFX950: .sgpr_spill_count: 0
 // GFX950: .vgpr_spill_count: 0
 
 // GFX1250: s_wait_tensorcnt 0x0
@@ -20,6 +21,7 @@
 // GFX1250-NOT: v_mad_nc_u64_u32
 // GFX1250: tensor_load_to_lds
 // GFX1250: v_wmma_scale_f32_16x16x128_f8f6f4
+// GFX1250: .sgpr_spill_count: 0
 // GFX1250: .vgpr_spill_count: 0
 func.func @f(%a: memref<32768x7168xf8E4M3FN>, %sa: memref<32768x224xi8>,
              %b: memref<8x2048x3584xi8>, %sb: memref<8x2048x224xi8>,

@@ -21,7 +21,9 @@
 // RUN: %{run}=LARGEST
 // REDEFINE: %{tiles} = tile_m = 256, tile_n = 128, tile_k = 512
 // REDEFINE: %{stages} = stages = 2
+// REDEFINE: %{waves} = waves_m = 2, waves_n = 1, waves_k = 1
 // RUN: %{run}=LDS
+// REDEFINE: %{waves} = waves_m = 1, waves_n = 2, waves_k = 1
 // REDEFINE: %{stages} = stages = 1
 // RUN: %{run}=STAGES
 // REDEFINE: %{tiles} = tile_m = 1024, tile_n = 512, tile_k = 128

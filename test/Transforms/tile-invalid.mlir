@@ -52,9 +52,9 @@ func.func @gemm(%a: memref<8x64xbf16>, %b: memref<1x32x64xbf16, strided<[?, ?, 1
   return
 }
 //--- gemm-stride.mlir
-func.func @gemm(%a: memref<4096x512xbf16, strided<[281474976710656, 1]>>, %b: memref<1x512x512xbf16>,
-                %c: memref<4096x512xf32>) {
-  pa.grouped_gemm a(%a : memref<4096x512xbf16, strided<[281474976710656, 1]>>) b(%b : memref<1x512x512xbf16>)
-    outs(%c : memref<4096x512xf32>) {format = #pa.gemm_format<bf16>}
+func.func @gemm(%a: memref<4096x512xbf16, strided<[281474976710656, 1]>>, %b: memref<1x16384x512xbf16>,
+                %c: memref<4096x16384xf32>) {
+  pa.grouped_gemm a(%a : memref<4096x512xbf16, strided<[281474976710656, 1]>>) b(%b : memref<1x16384x512xbf16>)
+    outs(%c : memref<4096x16384xf32>) {format = #pa.gemm_format<bf16>}
   return
 }

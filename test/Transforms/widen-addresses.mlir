@@ -36,6 +36,41 @@ gpu.module @m {
     gpu.return
   }
 
+  // So do accesses in two branches, but not one in a loop: its resource is made
+  // where it is used.
+  // CHECK-LABEL: gpu.func @branches
+  // CHECK: %[[PAGE:.*]] = gpu.block_id x
+  // CHECK: %[[VIEW:.*]] = memref.subview %{{.*}}[%[[PAGE]], 0] [1, 2048] [1, 1]
+  // CHECK: %[[BUFFER:.*]] = amdgpu.fat_raw_buffer_cast %[[VIEW]] validBytes(%c2048_i64) resetOffset
+  // CHECK: scf.if
+  // CHECK-NOT: fat_raw_buffer_cast
+  // CHECK: vector.store %{{.*}}, %[[BUFFER]][%c0, %{{.*}}]
+  // CHECK: scf.if
+  // CHECK-NOT: fat_raw_buffer_cast
+  // CHECK: vector.store %{{.*}}, %[[BUFFER]][%c0, %{{.*}}]
+  // CHECK: scf.for
+  // CHECK: fat_raw_buffer_cast
+  gpu.func @branches(%m: memref<?x8448xi8, strided<[1002240, 1]>>, %v: vector<4xi8>, %p: i1, %q: i1) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %page = gpu.block_id x
+    %t = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %c1024 = arith.constant 1024 : index
+    %first = arith.muli %t, %c4 : index
+    %second = arith.addi %first, %c1024 : index
+    scf.if %p {
+      vector.store %v, %m[%page, %first] : memref<?x8448xi8, strided<[1002240, 1]>>, vector<4xi8>
+    }
+    scf.if %q {
+      vector.store %v, %m[%page, %second] : memref<?x8448xi8, strided<[1002240, 1]>>, vector<4xi8>
+    }
+    scf.for %i = %c0 to %page step %c1 {
+      vector.store %v, %m[%page, %first] : memref<?x8448xi8, strided<[1002240, 1]>>, vector<4xi8>
+    }
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @global
   // CHECK-NOT: fat_raw_buffer_cast
   // CHECK: memref.store %{{.*}}, %arg0[

@@ -48,6 +48,12 @@ static cl::opt<bool>
     report("report", cl::desc("print what each kernel takes, and its hot loop"),
            cl::cat(category));
 
+static cl::opt<unsigned>
+    tune("tune",
+         cl::desc("list the best so many configurations of each "
+                  "pa.grouped_gemm by the cost model, and compile nothing"),
+         cl::value_desc("count"), cl::init(0), cl::cat(category));
+
 namespace {
 /// Files that are written together or not at all.
 class OutputFiles {
@@ -242,6 +248,12 @@ int main(int argc, char **argv) {
     }
     lowering.chip = chip;
     lowering.keepText = !emit.empty();
+  }
+  if (tune > 0) {
+    for (const LoweringOptions &each : lowerings)
+      if (failed(listConfigs(*module, each, tune, llvm::outs())))
+        return 1;
+    return 0;
   }
   FailureOr<std::vector<CompiledModule>> modules =
       compileModules(*module, lowerings);

@@ -30,6 +30,12 @@ def PA_AssumeOp : Op<PA_Dialect, "assume", [
     that the value lives in scalar registers; the others leave no instruction. A
     wrong assumption has no defined result.
 
+    An `opaque` value is one of which the backend knows nothing, so that it keeps
+    one register for it: what is added to it is an offset of the access, or is
+    added once outside of a loop. Otherwise LLVM takes such sums apart and adds
+    constants to a shared register again in each iteration. It leaves no
+    instruction.
+
     Example:
 
     ```mlir
@@ -40,11 +46,14 @@ def PA_AssumeOp : Op<PA_Dialect, "assume", [
 
     * (C1) `min` is not above `max`, and both fit the type of the value.
     * (C2) `divisor` is positive and fits the type of the value.
+    * (C3) An `opaque` value that is not `uniform` has 32 bits, or `min` and `max`
+      that leave it 31.
   }];
   let arguments = (ins AnyTypeOf<[Index, I32, I64]>:$value,
                        OptionalAttr<PA_SignedI64Attr>:$min,
                        OptionalAttr<PA_SignedI64Attr>:$max,
-                       OptionalAttr<PA_SignedI64Attr>:$divisor, UnitAttr:$uniform);
+                       OptionalAttr<PA_SignedI64Attr>:$divisor, UnitAttr:$uniform,
+                       UnitAttr:$opaque);
   let results = (outs AnyTypeOf<[Index, I32, I64]>:$result);
   let assemblyFormat = "$value attr-dict `:` type($value)";
   let hasVerifier = 1;

@@ -53,6 +53,12 @@ FailureOr<CompiledModule> compileModule(ModuleOp module,
 FailureOr<std::vector<CompiledModule>>
 compileModules(ModuleOp module, ArrayRef<LoweringOptions> options);
 
+/// Writes a line to `os` for each of the best `count` configurations of every
+/// `pa.grouped_gemm` of `module` on the chip in `options`: what `pa-configure`
+/// chooses from. Nothing is compiled. A module without such an op is an error.
+LogicalResult listConfigs(ModuleOp module, const LoweringOptions &options,
+                          unsigned count, llvm::raw_ostream &os);
+
 /// The manifest of a set of code objects, as docs/manifest.md describes it.
 llvm::json::Value makeManifest(ArrayRef<CompiledModule> modules);
 

@@ -113,6 +113,8 @@ struct Stats {
 
   /// Adds what `Other` has counted.
   void merge(const Stats &Other);
+  /// Cycles that loads and stores of LDS wait for lanes in the same bank.
+  uint64_t LdsConflicts = 0;
 };
 
 /// How to run a launch, and what to watch for.

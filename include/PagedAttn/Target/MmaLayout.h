@@ -81,6 +81,11 @@ struct MmaInfo {
   int64_t getKPerLane() const { return k / getGroups(); }
   /// Accumulators of a lane.
   int64_t getAccPerLane() const { return m * n / waveSize; }
+  /// Operations of one SIMD in a cycle, a multiplication and an addition being
+  /// two.
+  double getFlopsPerCycle() const {
+    return 2.0 * static_cast<double>(m * n * k) / static_cast<double>(cycles);
+  }
 };
 
 /// The row of the table for `id`.

@@ -55,6 +55,17 @@ public:
   bool hasTensorDma;
   /// Swaps registers between halves of a wave without LDS.
   bool hasPermlaneSwap;
+  /// Peak clock, and gigabytes (10^9) a second of HBM.
+  int64_t clockMhz, hbmGbPerSecond;
+  /// Bytes that a compute unit gets in a cycle from LDS, and from the cache
+  /// behind its own.
+  int64_t ldsBytesPerCycle, cacheBytesPerCycle;
+
+  /// Bytes of HBM in a cycle of the clock, for the whole chip.
+  double getHbmBytesPerCycle() const {
+    return static_cast<double>(hbmGbPerSecond) * 1000 /
+           static_cast<double>(clockMhz);
+  }
 
   /// Whether a load from global memory to LDS may have `bytes` for each lane.
   bool canLoadToLds(int64_t bytes) const {

@@ -49,6 +49,13 @@ class Chip<string name, int id> {
   bit HasTensorDma = 0;
   // v_permlane16_swap and v_permlane32_swap.
   bit HasPermlaneSwap = 0;
+  // Rates, for cost models. Peak clock, and bytes a second of HBM: data sheets of
+  // MI300X and MI355X. Bytes that a compute unit gets from LDS and from the cache
+  // behind its own in a cycle: CDNA 3 white paper, taken for the others as well.
+  bits<32> ClockMhz = 2100;
+  bits<32> HbmGbPerSecond = 5300;
+  bits<32> LdsBytesPerCycle = 128;
+  bits<32> CacheBytesPerCycle = 64;
 }
 
 def GFX942 : Chip<"gfx942", 0> {
@@ -61,6 +68,8 @@ def GFX950 : Chip<"gfx950", 1> {
   let LdsBytes = 163840;
   let HasScaledMma = 1;
   let LoadToLdsWidths = 0x11016; // 1, 2, 4, 12, 16
+  let ClockMhz = 2400;
+  let HbmGbPerSecond = 8000;
   let HasPermlaneSwap = 1;
 }
 
@@ -73,6 +82,10 @@ def GFX1250 : Chip<"gfx1250", 2> {
   let MaxWavesPerSimd = 16;
   let MaxVgprs = 256;
   let NumRecordsBits = 45;
+  // Announced for MI455X: 19.6 TB/s, and 20 PFLOP/s of fp8, which is this clock
+  // with the cycles of the table of matrix instructions.
+  let ClockMhz = 2400;
+  let HbmGbPerSecond = 19600;
   let HasTensorDma = 1;
 }
 
@@ -124,7 +137,8 @@ def ChipTable : GenericTable {
   let Fields = ["Name", "Id", "WaveSize", "LdsBytes", "Fp8Fnuz", "HasScaledMma",
                 "NumCus", "SimdsPerCu", "VgprsPerLane", "VgprGranule",
                 "MaxWavesPerSimd", "MaxVgprs", "NumRecordsBits",
-                "LoadToLdsWidths", "HasTensorDma", "HasPermlaneSwap"];
+                "LoadToLdsWidths", "HasTensorDma", "HasPermlaneSwap", "ClockMhz",
+                "HbmGbPerSecond", "LdsBytesPerCycle", "CacheBytesPerCycle"];
 }
 
 def ChipMmaTable : GenericTable {

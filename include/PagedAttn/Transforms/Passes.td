@@ -118,7 +118,15 @@ def PAConfigure : Pass<"pa-configure", "::mlir::ModuleOp"> {
     Example: a gfx950 op with 64 heads, 1 query and D = 128 gets
     `#pa.logits_config<mma = mfma_f32_16x16x128_fp8, chunk = 256, waves = 4,
     splits = 0, query = registers>`.
+
+    A `pa.grouped_gemm` gets the configuration of least cost by the model that
+    docs/grouped-gemm.md describes; `tune` lists the best ones as remarks, with
+    the cycles that the model expects, what bounds them, and their place under the
+    roofline.
   }];
+  let options = [
+    Option<"tune", "tune", "unsigned", "0",
+           "remarks with the best so many configurations of each grouped GEMM">];
   let dependentDialects = ["::mlir::pa::PADialect"];
 }
 
