@@ -34,6 +34,10 @@ struct DestinationModel
     rewriter.setInsertionPoint(op);
     SmallVector<Value> buffers, results;
     for (OpOperand &operand : op->getOpOperands()) {
+      if (!isa<TensorType>(operand.get().getType())) {
+        buffers.push_back(operand.get());
+        continue;
+      }
       FailureOr<Value> buffer =
           getBuffer(rewriter, operand.get(), options, state);
       if (failed(buffer))
@@ -60,6 +64,7 @@ void mlir::pa::registerBufferizableOpInterfaceModels(
   registry.addExtension(+[](MLIRContext *context, PADialect *) {
     PagedLogitsOp::attachInterface<DestinationModel<PagedLogitsOp>>(*context);
     TopKOp::attachInterface<DestinationModel<TopKOp>>(*context);
+    IndexerOp::attachInterface<DestinationModel<IndexerOp>>(*context);
     GroupedGemmOp::attachInterface<DestinationModel<GroupedGemmOp>>(*context);
   });
 }

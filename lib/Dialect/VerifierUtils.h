@@ -20,6 +20,17 @@ struct NamedOperand {
   ShapedType type() const { return cast<ShapedType>(value.getType()); }
 };
 
+/// An output under verification and what its elements must be.
+struct NamedOutput {
+  NamedOperand operand;
+  Type elementType;
+};
+
+/// What every op that scores keys asks of its operands, and of its `outputs`,
+/// which have one row for each query row. Absent outputs pass.
+LogicalResult verifyLogitsOperands(Operation *op, const LogitsOperands &in,
+                                   ArrayRef<NamedOutput> outputs);
+
 /// All present operands are tensors, or all are memrefs, and tensors come with
 /// one result for each init, of the init's type.
 LogicalResult verifySameForm(Operation *op, ArrayRef<NamedOperand> operands,

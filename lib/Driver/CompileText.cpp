@@ -133,7 +133,7 @@ FailureOr<std::string> mlir::pa::configureText(StringRef text, StringRef chip,
     return failure();
   SmallVector<Operation *> ops;
   session.getModule()->walk([&](Operation *op) {
-    if (isa<PagedLogitsOp, TopKOp, GroupedGemmOp>(op))
+    if (isa<PagedLogitsOp, TopKOp, IndexerOp, GroupedGemmOp>(op))
       ops.push_back(op);
   });
   if (ops.size() != 1)

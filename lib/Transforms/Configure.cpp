@@ -29,8 +29,8 @@ constexpr int64_t kMaxQueryRegisters = 64;
 constexpr int64_t kDefaultChunk = 256;
 
 /// A tile has as many heads and tokens as a lane group has lanes.
-static bool hasLogitsTile(PagedLogitsOp op, const MmaInfo &mma) {
-  bool isFp4 = op.getFormat() == KeyFormat::mxfp4;
+static bool hasLogitsTile(const LogitsOperands &in, const MmaInfo &mma) {
+  bool isFp4 = in.format == KeyFormat::mxfp4;
   StringRef format = isFp4 ? "fp4" : "fp8";
   return mma.m == 16 && mma.n == 16 && mma.aFormat == format &&
          mma.bFormat == format && mma.isScaled() == isFp4;
@@ -38,26 +38,49 @@ static bool hasLogitsTile(PagedLogitsOp op, const MmaInfo &mma) {
 
 /// Whether the instruction computes the whole of D: fp8 rows are cut evenly,
 /// mxfp4 rows are filled up with zeros.
-static bool fitsHeadDim(PagedLogitsOp op, const MmaInfo &mma) {
-  return op.getFormat() == KeyFormat::mxfp4 || op.getHeadDim() % mma.k == 0;
+static bool fitsHeadDim(const LogitsOperands &in, const MmaInfo &mma) {
+  return in.format == KeyFormat::mxfp4 || in.getHeadDim() % mma.k == 0;
+}
+
+LogicalResult mlir::pa::verifyLogitsMma(Operation *op, const LogitsOperands &in,
+                                        MmaId id, const TargetInfo &target) {
+  const MmaInfo &mma = getMmaInfo(id);
+  if (!llvm::is_contained(target.getMmas(), id))
+    return op->emitOpError()
+           << target.getName() << " has no matrix instruction "
+           << stringifyMmaId(id);
+  if (!hasLogitsTile(in, mma))
+    return op->emitOpError()
+           << "mma must multiply 16x16 tiles of the op's format, found "
+           << stringifyMmaId(id);
+  if (!fitsHeadDim(in, mma))
+    return op->emitOpError()
+           << "D must be a multiple of " << mma.k << " for "
+           << stringifyMmaId(id) << ", found " << in.getHeadDim();
+  return success();
+}
+
+FailureOr<MmaId> mlir::pa::selectLogitsMma(Operation *op,
+                                           const LogitsOperands &in,
+                                           const TargetInfo &target) {
+  for (MmaId id : target.getMmas()) {
+    const MmaInfo &mma = getMmaInfo(id);
+    if (hasLogitsTile(in, mma) && fitsHeadDim(in, mma))
+      return id;
+  }
+  return op->emitOpError() << target.getName()
+                           << " has no matrix instruction for "
+                           << stringifyKeyFormat(in.format)
+                           << " and D = " << in.getHeadDim();
 }
 
 static LogicalResult verifyHandConfig(PagedLogitsOp op,
                                       const TargetInfo &target) {
   LogitsConfigAttr config = op.getConfigAttr();
-  const MmaInfo &mma = getMmaInfo(config.getMma());
-  if (!llvm::is_contained(target.getMmas(), config.getMma()))
-    return op.emitOpError() << target.getName() << " has no matrix instruction "
-                            << stringifyMmaId(config.getMma());
-  if (!hasLogitsTile(op, mma))
-    return op.emitOpError()
-           << "mma must multiply 16x16 tiles of the op's format, found "
-           << stringifyMmaId(config.getMma());
-  if (!fitsHeadDim(op, mma))
-    return op.emitOpError()
-           << "D must be a multiple of " << mma.k << " for "
-           << stringifyMmaId(config.getMma()) << ", found " << op.getHeadDim();
-  LogitsShape shape(op, mma, target);
+  const LogitsOperands in = op.getLogitsOperands();
+  if (failed(verifyLogitsMma(op, in, config.getMma(), target)))
+    return failure();
+  LogitsShape shape(in, getMmaInfo(config.getMma()), target);
   const int64_t keyLdsBytes = shape.getKeyLdsBytes(config.getWaves());
   const int64_t ldsLeft = target.ldsBytes - keyLdsBytes;
   if (config.getQuery() == QueryPlace::lds &&
@@ -79,27 +102,14 @@ static LogicalResult verifyHandConfig(PagedLogitsOp op,
   return success();
 }
 
-/// The chip's first matrix instruction that fits the op.
-static std::optional<MmaId> selectMma(PagedLogitsOp op,
-                                      const TargetInfo &target) {
-  for (MmaId id : target.getMmas()) {
-    const MmaInfo &mma = getMmaInfo(id);
-    if (hasLogitsTile(op, mma) && fitsHeadDim(op, mma))
-      return id;
-  }
-  return std::nullopt;
-}
-
 static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
   if (op.getConfigAttr())
     return verifyHandConfig(op, target);
-  std::optional<MmaId> mmaId = selectMma(op, target);
-  if (!mmaId)
-    return op.emitOpError()
-           << target.getName() << " has no matrix instruction for "
-           << stringifyKeyFormat(op.getFormat())
-           << " and D = " << op.getHeadDim();
-  LogitsShape shape(op, getMmaInfo(*mmaId), target);
+  const LogitsOperands in = op.getLogitsOperands();
+  FailureOr<MmaId> mmaId = selectLogitsMma(op, in, target);
+  if (failed(mmaId))
+    return failure();
+  LogitsShape shape(in, getMmaInfo(*mmaId), target);
   auto fitsLds = [&](int64_t waves) {
     return shape.getKeyLdsBytes(waves) + shape.getQueryLdsBytes() <=
            target.ldsBytes;
@@ -190,7 +200,7 @@ struct ConfigurePass : public pa::impl::PAConfigureBase<ConfigurePass> {
 
   void runOnOperation() override {
     WalkResult result = getOperation()->walk([&](Operation *op) {
-      if (!isa<PagedLogitsOp, TopKOp, GroupedGemmOp>(op))
+      if (!isa<PagedLogitsOp, TopKOp, IndexerOp, GroupedGemmOp>(op))
         return WalkResult::advance();
       const TargetInfo *target = getTargetOrError(op);
       if (!target)
@@ -199,6 +209,7 @@ struct ConfigurePass : public pa::impl::PAConfigureBase<ConfigurePass> {
           TypeSwitch<Operation *, LogicalResult>(op)
               .Case([&](PagedLogitsOp op) { return configure(op, *target); })
               .Case([&](TopKOp op) { return configure(op, *target); })
+              .Case([&](IndexerOp op) { return configureIndexer(op, *target); })
               .Case([&](GroupedGemmOp op) {
                 return configureGroupedGemm(op, *target, tune);
               });

@@ -138,7 +138,8 @@ int64_t mlir::pa::getNumCus(Operation *op, const TargetInfo &target) {
 LogicalResult mlir::pa::checkOperandsForChip(Operation *op,
                                              ValueRange unitInner) {
   for (Value operand : op->getOperands())
-    if (!isa<MemRefType>(operand.getType()))
+    if (isa<ShapedType>(operand.getType()) &&
+        !isa<MemRefType>(operand.getType()))
       return op->emitOpError() << "must be on memrefs to be tiled, bufferize "
                                   "first; found "
                                << operand.getType();

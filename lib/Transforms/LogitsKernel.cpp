@@ -120,6 +120,7 @@ Value LogitsKernel::packCodes(ArrayRef<Value> codes) {
 LogitsKernel::Place LogitsKernel::locateStep(Value token, ValueRange pages) {
   Place place;
   place.token = token;
+  place.after = add(token, index(config.getWaves() * lanes));
   for (Value id : pages)
     place.pageIds.push_back(b.create<arith::IndexCastUIOp>(
         b.getIndexType(), isPagePerLane() ? id : uniform(id)));
@@ -141,7 +142,7 @@ void LogitsKernel::loadTile(const Place &place, int64_t tile, Step &step) {
   Value pageId = place.pageIds[pagesPerStep == 1 ? 0 : tile];
   for (int64_t piece = 0; piece < pieces && !shape.usesDma; ++piece) {
     Value number = pieceNumber(piece);
-    if (op.getLayout() == Layout::tiled) {
+    if (in.layout == Layout::tiled) {
       // Pieces of one column of 16 tokens, or of a smaller page, lie side by
       // side.
       const int64_t column = std::min(page, kTile) * kPiece;
@@ -218,6 +219,8 @@ Value LogitsKernel::chooseScale(const Step &step) {
 /// A head tile from memory.
 LogitsKernel::HeadTile LogitsKernel::loadHeadTile(Value query, Value headTile) {
   HeadTile result;
+  Value local = query;
+  query = queryOfSequence(query);
   Value head = add(mul(headTile, mma.m), laneInTile);
   for (int64_t piece = 0; piece < pieces; ++piece) {
     Value number = pieceNumber(piece);
@@ -227,7 +230,7 @@ LogitsKernel::HeadTile LogitsKernel::loadHeadTile(Value query, Value headTile) {
   for (int64_t i = 0; i < shape.getScaleWords(); ++i)
     result.codes.push_back(
         packCodes(loadCodes(queryScales, {sequence, query, head}, i)));
-  result.weights = loadWeights(query, headTile);
+  result.weights = loadWeights(local, headTile);
   return result;
 }
 
@@ -237,13 +240,13 @@ Value LogitsKernel::loadWeights(Value query, Value headTile) {
   auto type = VectorType::get({perLane}, b.getF32Type());
   if (weightLds)
     return b.create<vector::LoadOp>(type, weightLds, ValueRange{query, head});
-  Value row = add(mul(sequence, numQueries), query);
+  Value row = add(mul(sequence, numQueries), queryOfSequence(query));
   return b.create<vector::LoadOp>(type, weights, ValueRange{row, head});
 }
 
 /// Copies the queries to LDS for all waves, unless one has them to itself.
 void LogitsKernel::stageQueries() {
-  if (!shape.stagesQueries(config, target.ldsBytes))
+  if (!shape.stagesQueries(config, ldsBytes))
     return;
   // The queries of the sequence before may still be in use.
   if (config.getSchedule() == LogitsSchedule::ragged)
@@ -259,7 +262,8 @@ void LogitsKernel::stageQueries() {
   queryLds = addLds({tiles * pieces, lanes, 4}, b.getI32Type());
   if (codeWords > 0)
     codeLds = addLds({tiles * codeWords, lanes}, b.getI32Type());
-  Value newWeightLds = addLds({numQueries, headTiles * mma.m}, b.getF32Type());
+  Value newWeightLds =
+      addLds({groupQueries, headTiles * mma.m}, b.getF32Type());
   auto copy =
       b.create<scf::ForOp>(wave, index(tiles), index(config.getWaves()));
   {
@@ -279,7 +283,7 @@ void LogitsKernel::stageQueries() {
     auto branch = b.create<scf::IfOp>(isWriter, /*withElseRegion=*/false);
     b.setInsertionPointToStart(&branch.getThenRegion().front());
     Value head = add(mul(headTile, mma.m), laneInTile);
-    Value row = add(mul(sequence, numQueries), query);
+    Value row = add(mul(sequence, numQueries), queryOfSequence(query));
     Value weight = b.create<memref::LoadOp>(weights, ValueRange{row, head});
     b.create<memref::StoreOp>(weight, newWeightLds, ValueRange{query, head});
   }
@@ -361,8 +365,7 @@ Value LogitsKernel::addHeads(Value headWeights, Value products, Value sum) {
   return sum;
 }
 
-void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
-                            Value scale) {
+Value LogitsKernel::finishLogit(ValueRange sums, Value scale) {
   SmallVector<Value> totals;
   for (Value pair : sums)
     totals.push_back(
@@ -371,9 +374,15 @@ void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
   Value logit = b.create<GroupSumOp>(b.getF32Type(), totals);
   if (scale)
     logit = b.create<arith::MulFOp>(logit, scale);
+  return logit;
+}
+
+void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
+                            Value scale) {
+  Value logit = finishLogit(sums, scale);
   Value column = add(token, lane), rowEnd = emitRowEnd(query);
   Value storeEnd = min(limit, rowEnd);
-  if (op.getFill() == Fill::neg_inf) {
+  if (fill == Fill::neg_inf) {
     logit =
         b.create<arith::SelectOp>(less(column, rowEnd), logit,
                                   f32(-std::numeric_limits<float>::infinity()));
@@ -400,7 +409,7 @@ LogitsKernel::Step LogitsKernel::scoreInPlace(const Step &step, Value token,
   // Chosen here, and not where it is used.
   if (step.scales.size() > 1)
     scale = keepInAllLanes(scale);
-  SmallVector<SmallVector<Value>> sums(numQueries);
+  SmallVector<SmallVector<Value>> sums(groupQueries);
   for (int64_t tile = 0; tile < groups; ++tile) {
     TileOperands operands = finishTile(step, tile);
     SmallVector<Value> products;
@@ -412,17 +421,16 @@ LogitsKernel::Step LogitsKernel::scoreInPlace(const Step &step, Value token,
       if (tile == 0)
         loadScales(*next, nextStep);
       if (tile < pagesPerStep)
-        pages->push_back(
-            loadPage(add(next->token, index(config.getWaves() * lanes)), tile));
+        pages->push_back(loadPage(next->after, tile));
     }
-    for (int64_t i = 0; i < numQueries; ++i) {
+    for (int64_t i = 0; i < groupQueries; ++i) {
       Value sum = zeroPair();
       for (int64_t h = i * headTiles; h < (i + 1) * headTiles; ++h)
         sum = addHeads(headTileRegisters[h].weights, products[h], sum);
       sums[i].push_back(sum);
     }
   }
-  for (int64_t i = 0; i < numQueries; ++i)
+  for (int64_t i = 0; i < groupQueries; ++i)
     storeRow(index(i), token, sums[i], scale);
   return nextStep;
 }
@@ -461,8 +469,10 @@ void LogitsKernel::scoreStep(const StepOperands &step, Value token) {
   // token loop, and without this loop the backend hoists all of them into
   // registers, 473 of them for 128 heads and 4 queries.
   OpBuilder::InsertionGuard guard(b);
-  auto queryLoop =
-      b.create<scf::ForOp>(index(0), b.create<memref::DimOp>(q, 1), index(1));
+  Value queries = b.create<memref::DimOp>(q, 1);
+  if (groupQueries < numQueries)
+    queries = min(queries, index(groupQueries));
+  auto queryLoop = b.create<scf::ForOp>(index(0), queries, index(1));
   keepLoop(queryLoop);
   b.setInsertionPointToStart(queryLoop.getBody());
   Value query = queryLoop.getInductionVar();
@@ -517,6 +527,15 @@ void LogitsKernel::keepLoop(scf::ForOp loop) {
                                               {}, {}));
 }
 
+/// The queries that stay in registers.
+void LogitsKernel::loadHeadTiles() {
+  if (config.getQuery() != QueryPlace::registers)
+    return;
+  for (int64_t i = 0; i < groupQueries; ++i)
+    for (int64_t h = 0; h < headTiles; ++h)
+      headTileRegisters.push_back(getHeadTile(index(i), index(h)));
+}
+
 void LogitsKernel::emitTokenLoop() {
   auto isBusy =
       b.create<scf::IfOp>(less(start, limit), /*withElseRegion=*/false);
@@ -541,10 +560,7 @@ void LogitsKernel::emitTokenLoop() {
   // would let the backend keep the descriptors of first steps in registers.
   Value buffer = rem(sequence, 2);
   Step step = loadStep(first, firstPages, buffer);
-  for (int64_t i = 0;
-       config.getQuery() == QueryPlace::registers && i < numQueries; ++i)
-    for (int64_t h = 0; h < headTiles; ++h)
-      headTileRegisters.push_back(getHeadTile(index(i), index(h)));
+  loadHeadTiles();
   SmallVector<Value> carried = step.flatten();
   carried.append({first, buffer});
   llvm::append_range(carried, secondPages);

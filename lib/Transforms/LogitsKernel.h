@@ -22,21 +22,31 @@
 
 namespace mlir::pa {
 
-/// Builds the kernel of one op with one configuration.
-class LogitsKernel : KernelBody {
+/// Builds the kernel of one op with one configuration. A derived kernel may do
+/// something else with the logits than to store them, for the query rows of a
+/// sequence or a group of them.
+class LogitsKernel : protected KernelBody {
 public:
-  LogitsKernel(KernelBuilder &kernel, PagedLogitsOp op,
-               const TargetInfo &target)
-      : KernelBody(kernel, target), op(op), config(op.getConfigAttr()),
-        mma(getMmaInfo(config.getMma())), shape(op, mma, target),
-        groups(shape.groups), numQueries(shape.numQueries),
-        headTiles(shape.headTiles), page(op.getPageSize()),
-        keyBytes(shape.rowBytes), pieces(shape.pieces),
-        pagesPerStep(page % lanes == 0 ? 1 : groups) {}
+  LogitsKernel(KernelBuilder &kernel, const LogitsOperands &in,
+               LogitsConfigAttr config, Fill fill, const TargetInfo &target)
+      : LogitsKernel(kernel, in, config, fill, target, in.getNumQueries(),
+                     target.ldsBytes) {}
+  virtual ~LogitsKernel() = default;
 
   void emit();
 
-private:
+protected:
+  /// For `groupQueries` of the queries, with `ldsBytes` for keys and queries.
+  LogitsKernel(KernelBuilder &kernel, const LogitsOperands &in,
+               LogitsConfigAttr config, Fill fill, const TargetInfo &target,
+               int64_t groupQueries, int64_t ldsBytes)
+      : KernelBody(kernel, target), in(in), config(config), fill(fill),
+        mma(getMmaInfo(config.getMma())), shape(in, mma, target, groupQueries),
+        groups(shape.groups), numQueries(in.getNumQueries()),
+        groupQueries(groupQueries), headTiles(shape.headTiles),
+        page(in.getPageSize()), keyBytes(shape.rowBytes), pieces(shape.pieces),
+        pagesPerStep(page % lanes == 0 ? 1 : groups), ldsBytes(ldsBytes) {}
+
   /// What is loaded of one step, as it is carried from one iteration to the
   /// next.
   struct Step {
@@ -68,6 +78,7 @@ private:
   /// Where a step is.
   struct Place {
     Value token;
+    Value after;                // the token of the wave's step behind it
     SmallVector<Value> pageIds; // of the step, or of each tile
     SmallVector<Value> slots;   // of each tile's first token, or the lane's own
   };
@@ -94,6 +105,8 @@ private:
   };
 
   // What the kernel knows of its sequence.
+  void bindOperands();
+  Value queryOfSequence(Value query);
   void emitSequence(Value newSequence);
   void emitRange(Value first, Value count);
   std::pair<Value, Value> emitShare(Value total, Value parts, Value number);
@@ -131,6 +144,7 @@ private:
   }
   Value loadWeights(Value query, Value headTile);
   void stageQueries();
+  void loadHeadTiles();
 
   // Keys by tensor DMA.
   void issueKeys(Value token, ValueRange pages, Value buffer);
@@ -147,7 +161,8 @@ private:
   void holdLoads();
   Value multiplyTile(const HeadTile &heads, const TileOperands &tile);
   Value addHeads(Value headWeights, Value products, Value sum);
-  void storeRow(Value query, Value token, ValueRange sums, Value scale);
+  Value finishLogit(ValueRange sums, Value scale);
+  virtual void storeRow(Value query, Value token, ValueRange sums, Value scale);
   SmallVector<Value> fragments(ArrayRef<Value> lanePieces);
   void keepLoop(scf::ForOp loop);
 
@@ -157,18 +172,23 @@ private:
     return b.create<arith::ConstantOp>(type, b.getZeroAttr(type));
   }
 
-  PagedLogitsOp op;
+  const LogitsOperands in;
   LogitsConfigAttr config;
+  const Fill fill;
   const MmaInfo &mma;
   const LogitsShape shape;
-  const int64_t groups, numQueries, headTiles, page, keyBytes, pieces;
-  const int64_t pagesPerStep;
+  /// N, and how many of the N this kernel scores.
+  const int64_t groups, numQueries, groupQueries, headTiles, page, keyBytes,
+      pieces;
+  const int64_t pagesPerStep, ldsBytes;
 
   Value q, queryScales, keys, keyScales, weights, blockTable, contextLens,
       rowEnds, logits;
   Value numWorkers;
   Value laneInTile, group, worker, sequence;
-  /// Columns of the logits, and of those that a page has, at most 2^31 - 1, as
+  /// The first of the queries, null for 0.
+  Value firstQuery;
+  /// Columns of the op, and of those that a page has, at most 2^31 - 1, as
   /// i32.
   Value columns, mostColumns;
   /// Length of the context as given, as i32, but not below 0; the columns that
@@ -182,6 +202,20 @@ private:
   Value keyLds;
   SmallVector<HeadTile> headTileRegisters;
 };
+
+/// What a chip asks of the operands of an op that scores keys, and of
+/// `outputs`, whose innermost stride must be 1.
+LogicalResult checkLogitsForChip(Operation *op, const LogitsOperands &in,
+                                 ValueRange outputs, const TargetInfo &target);
+
+/// Fills in the arguments, sizes and preconditions of a kernel that scores
+/// keys.
+void describeLogitsOperands(ImplicitLocOpBuilder &host,
+                            const LogitsOperands &in, QueryPlace place,
+                            const TargetInfo &target, KernelSpec &spec);
+
+/// The part of a kernel's name that says what is scored.
+std::string getLogitsName(const LogitsOperands &in);
 
 } // namespace mlir::pa
 

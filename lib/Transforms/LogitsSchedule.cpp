@@ -49,8 +49,8 @@ void LogitsKernel::emitSequence(Value newSequence) {
 void LogitsKernel::emitRange(Value first, Value count) {
   const int64_t chunk = config.getChunk();
   start = mul(first, chunk);
-  limit = min(mul(add(first, count), chunk),
-              op.getFill() == Fill::neg_inf ? columns : end);
+  limit =
+      min(mul(add(first, count), chunk), fill == Fill::neg_inf ? columns : end);
   // Columns at and beyond `end` are scored only where the fill wants them, with
   // keys of the last page: entries after it are never read.
   lastPage = sub(div(add(end, index(page - 1)), page), index(1));
@@ -82,7 +82,7 @@ void LogitsKernel::emitEvenSchedule() {
   auto [first, count] = emitShare(numChunks, numWorkers, worker);
   emitRange(first, count);
   emitTokenLoop();
-  if (op.getFill() == Fill::neg_inf)
+  if (fill == Fill::neg_inf)
     emitFill(worker, numWorkers);
 }
 
@@ -168,7 +168,7 @@ void LogitsKernel::emitRaggedSchedule() {
     b.create<scf::YieldOp>(ValueRange{index(0), sub(left, taken)});
   }
 
-  if (op.getFill() != Fill::neg_inf)
+  if (fill != Fill::neg_inf)
     return;
   auto fillLoop = b.create<scf::ForOp>(worker, batch, numWorkers);
   OpBuilder::InsertionGuard guard(b);
@@ -197,23 +197,29 @@ void LogitsKernel::emitFill(Value number, Value parts) {
   }
 }
 
-void LogitsKernel::emit() {
+/// `query` of this kernel's queries, which is another one of the sequence.
+/// Behind the last one it is the last one again.
+Value LogitsKernel::queryOfSequence(Value query) {
+  return firstQuery ? min(add(firstQuery, query), index(numQueries - 1))
+                    : query;
+}
+
+/// Sets the operands but the logits, whose `columns` are known, and the numbers
+/// of the lane.
+void LogitsKernel::bindOperands() {
   q = kernel.arg("q");
-  queryScales = op.getQueryScales() ? kernel.arg("query_scales") : Value();
+  queryScales = in.queryScales ? kernel.arg("query_scales") : Value();
   keys = kernel.arg("keys");
   keyScales = kernel.arg("key_scales");
   weights = kernel.arg("weights");
   blockTable = kernel.arg("block_table");
   contextLens = kernel.arg("context_lens");
-  rowEnds = op.getRowEnds() ? kernel.arg("row_ends") : Value();
-  logits = kernel.arg("logits");
-  columns = b.create<memref::DimOp>(logits, 1);
+  rowEnds = in.rowEnds ? kernel.arg("row_ends") : Value();
   Value tableTokens = mul(b.create<memref::DimOp>(blockTable, 1), page);
   mostColumns = b.create<arith::IndexCastUIOp>(
       b.getI32Type(), min(min(columns, tableTokens),
                           index(std::numeric_limits<int32_t>::max())));
-  numWorkers = kernel.arg("num_workers");
-  if (op.getLayout() == Layout::tiled) {
+  if (in.layout == Layout::tiled) {
     SmallVector<ReassociationIndices> pageBytes{{0}, {1, 2}};
     keys = b.create<memref::CollapseShapeOp>(keys, pageBytes);
   }
@@ -225,6 +231,13 @@ void LogitsKernel::emit() {
   emitLaneIds();
   laneInTile = rem(lane, kTile);
   group = div(lane, kTile);
+}
+
+void LogitsKernel::emit() {
+  logits = kernel.arg("logits");
+  numWorkers = kernel.arg("num_workers");
+  columns = b.create<memref::DimOp>(logits, 1);
+  bindOperands();
   worker = kernel.blockId(gpu::Dimension::x);
   if (config.getSchedule() == LogitsSchedule::even)
     emitEvenSchedule();

@@ -15,7 +15,7 @@
 
 namespace mlir::pa {
 
-/// Sizes of a `pa.paged_logits` op on the lanes of a wave, for one matrix
+/// Sizes of an op that scores keys on the lanes of a wave, for one matrix
 /// instruction. A lane group holds pieces of 16 bytes of a query or key row:
 /// group g has pieces g, g + groups, ... , which are cut into the fragments of
 /// consecutive instructions.
@@ -31,20 +31,26 @@ struct LogitsShape {
   /// but 3.7 and 4.0 vector instructions.
   static constexpr int64_t kMinDmaTokens = 8;
 
-  LogitsShape(PagedLogitsOp op, const MmaInfo &mma, const TargetInfo &target)
-      : isFp4(op.getFormat() == KeyFormat::mxfp4), lanes(target.waveSize),
-        groups(lanes / kTile), numQueries(op.getNumQueries()),
-        headTiles(op.getNumHeads() / mma.m), rowBytes(op.getKeyBytes()),
-        fragments(llvm::divideCeil(op.getHeadDim(), mma.k)),
+  LogitsShape(const LogitsOperands &in, const MmaInfo &mma,
+              const TargetInfo &target)
+      : LogitsShape(in, mma, target, in.getNumQueries()) {}
+
+  /// For `numQueries` of the query rows of a sequence.
+  LogitsShape(const LogitsOperands &in, const MmaInfo &mma,
+              const TargetInfo &target, int64_t numQueries)
+      : isFp4(in.format == KeyFormat::mxfp4), lanes(target.waveSize),
+        groups(lanes / kTile), numQueries(numQueries),
+        headTiles(in.getNumHeads() / mma.m), rowBytes(in.getKeyBytes()),
+        fragments(llvm::divideCeil(in.getHeadDim(), mma.k)),
         fragmentBytes(mma.getKPerLane() / (isFp4 ? 2 : 1)),
         pieces(llvm::divideCeil(fragments * fragmentBytes, kPiece)),
-        scaleBlocks(op.getHeadDim() / 32), scalesPerFragment(isFp4 ? 1 : 0),
+        scaleBlocks(in.getHeadDim() / 32), scalesPerFragment(isFp4 ? 1 : 0),
         accPerLane(mma.getAccPerLane()),
-        usesDma(target.hasTensorDma && op.getPageSize() >= kMinDmaTokens),
-        isTiled(op.getLayout() == Layout::tiled),
-        dmaTokens(op.getPageSize() % lanes == 0
+        usesDma(target.hasTensorDma && in.getPageSize() >= kMinDmaTokens),
+        isTiled(in.layout == Layout::tiled),
+        dmaTokens(in.getPageSize() % lanes == 0
                       ? lanes
-                      : std::min(op.getPageSize(), kTile)) {}
+                      : std::min(in.getPageSize(), kTile)) {}
 
   bool isFp4;
   int64_t lanes, groups, numQueries, headTiles;

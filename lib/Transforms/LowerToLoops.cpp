@@ -24,7 +24,7 @@ struct LowerToLoops : pa::impl::PALowerToLoopsBase<LowerToLoops> {
   void runOnOperation() override {
     SmallVector<DestinationStyleOpInterface> ops;
     getOperation()->walk([&](DestinationStyleOpInterface op) {
-      if (isa<PagedLogitsOp, TopKOp, GroupedGemmOp>(op))
+      if (isa<PagedLogitsOp, TopKOp, IndexerOp, GroupedGemmOp>(op))
         ops.push_back(op);
     });
 
@@ -45,7 +45,7 @@ struct LowerToLoops : pa::impl::PALowerToLoopsBase<LowerToLoops> {
     for (DestinationStyleOpInterface op : ops) {
       ImplicitLocOpBuilder b(op->getLoc(), op);
       llvm::TypeSwitch<Operation *>(op)
-          .Case<PagedLogitsOp, TopKOp, GroupedGemmOp>(
+          .Case<PagedLogitsOp, TopKOp, IndexerOp, GroupedGemmOp>(
               [&](auto concrete) { lowerToLoops(b, concrete); });
       op->erase();
     }

@@ -16,6 +16,7 @@ namespace mlir::pa {
 /// of `b`. The op itself stays.
 void lowerToLoops(ImplicitLocOpBuilder &b, PagedLogitsOp op);
 void lowerToLoops(ImplicitLocOpBuilder &b, TopKOp op);
+void lowerToLoops(ImplicitLocOpBuilder &b, IndexerOp op);
 void lowerToLoops(ImplicitLocOpBuilder &b, GroupedGemmOp op);
 
 } // namespace mlir::pa

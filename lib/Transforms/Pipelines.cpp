@@ -35,6 +35,7 @@ void mlir::pa::buildLowerToGpuPipeline(OpPassManager &pm,
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
 
   pm.addPass(createPASetTarget({options.chip, options.numCus}));
+  pm.addPass(createPAFuseIndexer({options.fuseIndexer, options.fusionRemarks}));
   pm.addPass(createPAConfigure());
   pm.addPass(createPATile());
   pm.addPass(createCanonicalizerPass());

@@ -33,12 +33,13 @@ static LogicalResult checkFp8(Operation *op, StringRef name, Value value,
                            << target.getName() << ", found " << found;
 }
 
-static LogicalResult checkLogits(PagedLogitsOp op, const TargetInfo &target) {
-  if (failed(checkFp8(op, "q", op.getQ(), target)) ||
-      failed(checkFp8(op, "keys", op.getKeys(), target)))
+static LogicalResult checkLogits(Operation *op, const LogitsOperands &in,
+                                 const TargetInfo &target) {
+  if (failed(checkFp8(op, "q", in.q, target)) ||
+      failed(checkFp8(op, "keys", in.keys, target)))
     return failure();
-  if (op.getFormat() == KeyFormat::mxfp4 && !target.hasScaledMma)
-    return op.emitOpError()
+  if (in.format == KeyFormat::mxfp4 && !target.hasScaledMma)
+    return op->emitOpError()
            << "format mxfp4 needs a scaled matrix instruction, which "
            << target.getName() << " has not";
   return success();
@@ -74,7 +75,9 @@ struct SetTargetPass : public pa::impl::PASetTargetBase<SetTargetPass> {
     WalkResult result = root->walk([&](Operation *op) {
       LogicalResult isLegal = success();
       if (auto logits = dyn_cast<PagedLogitsOp>(op))
-        isLegal = checkLogits(logits, info);
+        isLegal = checkLogits(op, logits.getLogitsOperands(), info);
+      else if (auto indexer = dyn_cast<IndexerOp>(op))
+        isLegal = checkLogits(op, indexer.getLogitsOperands(), info);
       else if (auto gemm = dyn_cast<GroupedGemmOp>(op))
         isLegal = checkGemm(gemm, info);
       return failed(isLegal) ? WalkResult::interrupt() : WalkResult::advance();

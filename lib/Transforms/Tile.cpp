@@ -26,7 +26,7 @@ struct TilePass : public pa::impl::PATileBase<TilePass> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (isa<PagedLogitsOp, TopKOp, GroupedGemmOp>(op))
+      if (isa<PagedLogitsOp, TopKOp, IndexerOp, GroupedGemmOp>(op))
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
@@ -43,6 +43,8 @@ struct TilePass : public pa::impl::PATileBase<TilePass> {
       return tilePagedLogits(rewriter, logits, target);
     if (auto topk = dyn_cast<TopKOp>(op))
       return tileTopK(rewriter, topk, target);
+    if (auto indexer = dyn_cast<IndexerOp>(op))
+      return tileIndexer(rewriter, indexer, target);
     return tileGroupedGemm(rewriter, cast<GroupedGemmOp>(op), target);
   }
 };

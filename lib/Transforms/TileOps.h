@@ -98,10 +98,22 @@ LogicalResult tilePagedLogits(RewriterBase &rewriter, PagedLogitsOp op,
                               const TargetInfo &target);
 LogicalResult tileTopK(RewriterBase &rewriter, TopKOp op,
                        const TargetInfo &target);
+LogicalResult tileIndexer(RewriterBase &rewriter, IndexerOp op,
+                          const TargetInfo &target);
 LogicalResult tileGroupedGemm(RewriterBase &rewriter, GroupedGemmOp op,
                               const TargetInfo &target);
 
+/// The chip's first matrix instruction that fits an op that scores keys, or an
+/// error on the op.
+FailureOr<MmaId> selectLogitsMma(Operation *op, const LogitsOperands &in,
+                                 const TargetInfo &target);
+
+/// Whether the chip has `mma` and it fits the op, or an error on the op.
+LogicalResult verifyLogitsMma(Operation *op, const LogitsOperands &in,
+                              MmaId mma, const TargetInfo &target);
+
 /// Chooses the configuration of an op, or verifies the one it has.
+LogicalResult configureIndexer(IndexerOp op, const TargetInfo &target);
 /// `tune` is how many of the best configurations become remarks.
 LogicalResult configureGroupedGemm(GroupedGemmOp op, const TargetInfo &target,
                                    unsigned tune);

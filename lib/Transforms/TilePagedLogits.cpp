@@ -12,15 +12,11 @@ using namespace mlir;
 using namespace mlir::pa;
 
 static std::string getKernelName(PagedLogitsOp op) {
-  std::string name = "paged_logits_";
-  llvm::raw_string_ostream os(name);
-  os << stringifyKeyFormat(op.getFormat()) << "_n" << op.getNumQueries() << "_h"
-     << op.getNumHeads() << "_d" << op.getHeadDim() << "_p" << op.getPageSize()
-     << "_" << stringifyLayout(op.getLayout());
+  std::string name = "paged_logits_" + getLogitsName(op.getLogitsOperands());
   if (op.getFill() == Fill::neg_inf)
-    os << "_neginf";
+    name += "_neginf";
   if (op.getRowEnds())
-    os << "_rowends";
+    name += "_rowends";
   return name;
 }
 
@@ -64,10 +60,8 @@ static std::pair<Value, std::string> getNumWorkers(ImplicitLocOpBuilder &host,
 /// The queries as the kernel takes them. Where it loops over them, their number
 /// is not in the type: the backend unrolls a loop of two whatever it is told,
 /// and hoists what it reads from LDS into registers.
-static Value hideNumQueries(ImplicitLocOpBuilder &host, PagedLogitsOp op) {
-  if (op.getConfigAttr().getQuery() == QueryPlace::registers)
-    return op.getQ();
-  auto type = cast<MemRefType>(op.getQ().getType());
+static Value hideNumQueries(ImplicitLocOpBuilder &host, Value q) {
+  auto type = cast<MemRefType>(q.getType());
   SmallVector<int64_t> dims(type.getShape());
   dims[1] = ShapedType::kDynamic;
   auto [strides, offset] = type.getStridesAndOffset();
@@ -75,21 +69,76 @@ static Value hideNumQueries(ImplicitLocOpBuilder &host, PagedLogitsOp op) {
       dims, type.getElementType(),
       StridedLayoutAttr::get(type.getContext(), offset, strides),
       type.getMemorySpace());
-  return host.create<memref::CastOp>(hidden, op.getQ());
+  return host.create<memref::CastOp>(hidden, q);
 }
 
 /// A tensor copy steps from token to token by a number of 48 bits.
-static LogicalResult checkDmaStride(PagedLogitsOp op,
+static LogicalResult checkDmaStride(Operation *op, const LogitsOperands &in,
                                     const TargetInfo &target) {
   int64_t stride =
-      cast<MemRefType>(op.getKeys().getType()).getStridesAndOffset().first[1];
+      cast<MemRefType>(in.keys.getType()).getStridesAndOffset().first[1];
   if (!target.hasTensorDma || ShapedType::isDynamic(stride) ||
       stride <= kMaxDmaStride)
     return success();
-  return op.emitOpError()
+  return op->emitOpError()
          << "stride between the slots of a page must be at most "
          << kMaxDmaStride << " for " << target.getName() << ", found "
          << stride;
+}
+
+LogicalResult mlir::pa::checkLogitsForChip(Operation *op,
+                                           const LogitsOperands &in,
+                                           ValueRange outputs,
+                                           const TargetInfo &target) {
+  SmallVector<Value> unitInner{in.q, in.keys, in.weights, in.blockTable};
+  llvm::append_range(unitInner, outputs);
+  if (failed(checkOperandsForChip(op, unitInner)) ||
+      failed(checkDmaStride(op, in, target)))
+    return failure();
+  auto [strides, offset] =
+      cast<MemRefType>(in.keys.getType()).getStridesAndOffset();
+  if (in.layout == Layout::tiled && strides[1] != in.getKeyBytes())
+    return op->emitOpError()
+           << "layout tiled needs a static stride of " << in.getKeyBytes()
+           << " between the slots of a page for a chip, found a dynamic one";
+  return success();
+}
+
+void mlir::pa::describeLogitsOperands(ImplicitLocOpBuilder &host,
+                                      const LogitsOperands &in,
+                                      QueryPlace place,
+                                      const TargetInfo &target,
+                                      KernelSpec &spec) {
+  spec.args = {{"q", place == QueryPlace::registers
+                         ? in.q
+                         : hideNumQueries(host, in.q)}};
+  if (in.queryScales)
+    spec.args.push_back({"query_scales", in.queryScales});
+  spec.args.append({{"keys", in.keys},
+                    {"key_scales", in.keyScales},
+                    {"weights", in.weights},
+                    {"block_table", in.blockTable},
+                    {"context_lens", in.contextLens}});
+  if (in.rowEnds)
+    spec.args.push_back({"row_ends", in.rowEnds});
+  spec.sizes = {{"B", "q", 0}, {"W", "block_table", 1}};
+  spec.preconditions = {
+      "context_lens[b] <= W * " + std::to_string(in.getPageSize()),
+      "key_scales >= 0",
+      "block_table[b, j] < pages for j < ceil(context_lens[b] / P)"};
+  auto keysType = cast<MemRefType>(in.keys.getType());
+  if (target.hasTensorDma &&
+      ShapedType::isDynamic(keysType.getStridesAndOffset().first[1]))
+    spec.preconditions.push_back("keys.stride1 < 2^48");
+}
+
+std::string mlir::pa::getLogitsName(const LogitsOperands &in) {
+  std::string name;
+  llvm::raw_string_ostream os(name);
+  os << stringifyKeyFormat(in.format) << "_n" << in.getNumQueries() << "_h"
+     << in.getNumHeads() << "_d" << in.getHeadDim() << "_p" << in.getPageSize()
+     << "_" << stringifyLayout(in.layout);
+  return name;
 }
 
 LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
@@ -98,19 +147,9 @@ LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
   LogitsConfigAttr config = op.getConfigAttr();
   if (!config)
     return op.emitOpError() << "has no config, run pa-configure first";
-  if (failed(checkOperandsForChip(op, {op.getQ(), op.getKeys(), op.getWeights(),
-                                       op.getBlockTable(), op.getLogits()})))
+  const LogitsOperands in = op.getLogitsOperands();
+  if (failed(checkLogitsForChip(op, in, op.getLogits(), target)))
     return failure();
-  if (failed(checkDmaStride(op, target)))
-    return failure();
-  if (op.getLayout() == Layout::tiled) {
-    auto [strides, offset] =
-        cast<MemRefType>(op.getKeys().getType()).getStridesAndOffset();
-    if (strides[1] != op.getKeyBytes())
-      return op.emitOpError()
-             << "layout tiled needs a static stride of " << op.getKeyBytes()
-             << " between the slots of a page for a chip, found a dynamic one";
-  }
   Location loc = op.getLoc();
   ImplicitLocOpBuilder host(loc, rewriter);
   host.setInsertionPoint(op);
@@ -130,31 +169,14 @@ LogicalResult mlir::pa::tilePagedLogits(RewriterBase &rewriter,
       isEven ? host.createOrFold<arith::MaxUIOp>(batch, one) : one;
   spec.grid = {workers, sequences, one};
   spec.gridText = {"num_workers", isEven ? "max(B, 1)" : "1", "1"};
-  spec.args = {{"q", hideNumQueries(host, op)}};
-  if (op.getQueryScales())
-    spec.args.push_back({"query_scales", op.getQueryScales()});
-  spec.args.append({{"keys", op.getKeys()},
-                    {"key_scales", op.getKeyScales()},
-                    {"weights", op.getWeights()},
-                    {"block_table", op.getBlockTable()},
-                    {"context_lens", op.getContextLens()}});
-  if (op.getRowEnds())
-    spec.args.push_back({"row_ends", op.getRowEnds()});
+  describeLogitsOperands(host, in, config.getQuery(), target, spec);
   spec.args.push_back({"logits", op.getLogits()});
   spec.args.push_back({"num_workers", workers});
-  spec.sizes = {{"B", "q", 0}, {"W", "block_table", 1}, {"C", "logits", 1}};
+  spec.sizes.push_back({"C", "logits", 1});
   spec.scalars = {{"num_workers", workersText}};
-  spec.preconditions = {
-      "context_lens[b] <= W * " + std::to_string(op.getPageSize()),
-      "key_scales >= 0",
-      "block_table[b, j] < pages for j < ceil(context_lens[b] / P)"};
-  auto keysType = cast<MemRefType>(op.getKeys().getType());
-  if (target.hasTensorDma &&
-      ShapedType::isDynamic(keysType.getStridesAndOffset().first[1]))
-    spec.preconditions.push_back("keys.stride1 < 2^48");
 
   KernelBuilder kernel(host, op, spec, target);
-  LogitsKernel(kernel, op, target).emit();
+  LogitsKernel(kernel, in, config, op.getFill(), target).emit();
   kernel.finish();
   rewriter.eraseOp(op);
   return success();

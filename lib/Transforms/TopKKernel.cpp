@@ -16,31 +16,11 @@ using namespace mlir::pa;
 constexpr int64_t kVector = TopKShape::kVector;
 constexpr int64_t kHalf = TopKShape::kHalf;
 constexpr int64_t kMinNumberKey = TopKShape::kMinNumberKey;
-
-void TopKKernel::emitLaneIds() {
-  thread = kernel.threadId();
-  threadI32 = toI32(thread);
-  // The wave number is the same in all lanes, which nothing but this tells the
-  // backend.
-  waveI32 = uniform(toI32(div(thread, shape.lanes)));
-  wave = toIndex(waveI32);
-  lane = rem(thread, shape.lanes);
-  laneI32 = toI32(lane);
-  row = kernel.blockId(gpu::Dimension::x);
-  if (role == TopKRole::split)
-    split = kernel.blockId(gpu::Dimension::y);
-}
+constexpr int64_t kMaxNumberKey = TopKShape::kMaxNumberKey;
 
 void TopKKernel::emitBuffers() {
-  auto addLds = [&](ArrayRef<int64_t> dims) {
-    return kernel.addLds(MemRefType::get(
-        dims, b.getI32Type(), MemRefLayoutAttrInterface(), kernel.ldsSpace()));
-  };
   buffer = addLds({std::max(shape.candidates, shape.getSortSize()), 2});
-  buckets = addLds({TopKShape::kPasses, TopKShape::kBuckets});
-  picked = addLds({TopKShape::kPasses, 3});
-  tileCounts = addLds({TopKShape::kTurns, shape.waves + 1});
-  candidateCounts = addLds({TopKShape::kTurns, shape.waves + 1});
+  emitSelectBuffers();
   waveHits = addLds({shape.waves});
 }
 
@@ -322,6 +302,46 @@ Value TopKKernel::sampleThreshold() {
       [&] { return SmallVector<Value>{i32(0)}; })[0];
 }
 
+/// What lets in the values of at least `key`, and a few others. An infinity has
+/// no difference from itself: for -inf or NaN everything is let in, for +inf
+/// the greatest finite value too.
+TopKKernel::Threshold TopKKernel::thresholdAt(Value key) {
+  Value number = b.create<arith::MaxUIOp>(key, i32(kMinNumberKey));
+  number = b.create<arith::MinUIOp>(number, i32(kMaxNumberKey - 1));
+  Value always = select(equal(number, i32(kMinNumberKey)), i32(-1), i32(0));
+  return {b.create<arith::BitcastOp>(b.getF32Type(), fromKey(number)), always};
+}
+
+/// What lets in the values that are better than `key` and have at least
+/// `floorKey`.
+TopKKernel::Threshold TopKKernel::thresholdAbove(Value key, Value floorKey) {
+  return thresholdAt(b.create<arith::MaxUIOp>(add(key, 1), floorKey));
+}
+
+/// Reads the values of candidates `from` to `to` again and puts their keys
+/// beside their columns.
+void TopKKernel::toKeys(Value from, Value to) {
+  forEachItem(from, to, [&](Value item) {
+    Value position = toIndex(item);
+    Value column =
+        b.create<memref::LoadOp>(buffer, ValueRange{position, index(1)});
+    Value value =
+        b.create<memref::LoadOp>(source, ValueRange{row, toIndex(column)});
+    Value bits = b.create<arith::BitcastOp>(b.getI32Type(), value);
+    b.create<memref::StoreOp>(toKey(bits), buffer,
+                              ValueRange{position, index(0)});
+  });
+}
+
+/// Keeps the k best, of at least k; returns the key of the last one.
+Value TopKKernel::keepBestOf(const Candidates &all) {
+  barrier();
+  toKeys(all.keyed, all.count);
+  Cut cut = findCut(all.count, i32(shape.k), i32(0));
+  keepBest(all.count, cut);
+  return cut.key;
+}
+
 /// Reads the row and returns the candidates, among them all columns that have
 /// at least `floorKey` and may be among the best.
 TopKKernel::Candidates TopKKernel::collect(Value floorKey) {
@@ -532,6 +552,9 @@ void TopKKernel::writeSplit(const Candidates &found) {
 
 void TopKKernel::emit() {
   emitLaneIds();
+  row = kernel.blockId(gpu::Dimension::x);
+  if (role == TopKRole::split)
+    split = kernel.blockId(gpu::Dimension::y);
   emitBuffers();
   emitRange();
   Candidates found = collectAll();

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TopKKernel.h"
+#include "TopKSelect.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -15,16 +15,38 @@
 using namespace mlir;
 using namespace mlir::pa;
 
-constexpr int64_t kMinNumberKey = TopKShape::kMinNumberKey;
-constexpr int64_t kMaxNumberKey = TopKShape::kMaxNumberKey;
+constexpr int64_t kNan = 0x7FC00000;
 constexpr int64_t kSign = TopKShape::kSign;
 
 //===----------------------------------------------------------------------===//
 // Structure and wave primitives
 //===----------------------------------------------------------------------===//
 
+void TopKSelect::emitLaneIds() {
+  thread = kernel.threadId();
+  threadI32 = toI32(thread);
+  // The wave number is the same in all lanes, which nothing but this tells the
+  // backend.
+  waveI32 = uniform(toI32(div(thread, shape.lanes)));
+  wave = toIndex(waveI32);
+  lane = rem(thread, shape.lanes);
+  laneI32 = toI32(lane);
+}
+
+Value TopKSelect::addLds(ArrayRef<int64_t> dims) {
+  return kernel.addLds(MemRefType::get(
+      dims, b.getI32Type(), MemRefLayoutAttrInterface(), kernel.ldsSpace()));
+}
+
+void TopKSelect::emitSelectBuffers() {
+  buckets = addLds({TopKShape::kPasses, TopKShape::kBuckets});
+  picked = addLds({TopKShape::kPasses, 3});
+  tileCounts = addLds({TopKShape::kTurns, shape.waves + 1});
+  candidateCounts = addLds({TopKShape::kTurns, shape.waves + 1});
+}
+
 SmallVector<Value>
-TopKKernel::branch(Value condition,
+TopKSelect::branch(Value condition,
                    llvm::function_ref<SmallVector<Value>()> onTrue,
                    llvm::function_ref<SmallVector<Value>()> onFalse) {
   auto emitYield = [&](llvm::function_ref<SmallVector<Value>()> emit) {
@@ -41,14 +63,14 @@ TopKKernel::branch(Value condition,
   return llvm::to_vector_of<Value>(op.getResults());
 }
 
-void TopKKernel::branch(Value condition, llvm::function_ref<void()> onTrue) {
+void TopKSelect::branch(Value condition, llvm::function_ref<void()> onTrue) {
   auto op = b.create<scf::IfOp>(condition, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&op.getThenRegion().front());
   onTrue();
 }
 
-SmallVector<Value> TopKKernel::loop(
+SmallVector<Value> TopKSelect::loop(
     Value from, Value to, Value step, ValueRange init,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
   auto op = b.create<scf::ForOp>(from, to, step, init);
@@ -61,7 +83,7 @@ SmallVector<Value> TopKKernel::loop(
   return llvm::to_vector_of<Value>(op.getResults());
 }
 
-void TopKKernel::forEachItem(Value from, Value count,
+void TopKSelect::forEachItem(Value from, Value count,
                              llvm::function_ref<void(Value)> body) {
   loop(add(from, threadI32), count, i32(shape.threads), {},
        [&](Value item, ValueRange) {
@@ -71,15 +93,15 @@ void TopKKernel::forEachItem(Value from, Value count,
 }
 
 /// Orders the accesses to LDS. Loads from memory in flight are not waited for.
-void TopKKernel::barrier() { b.create<amdgpu::LDSBarrierOp>(); }
+void TopKSelect::barrier() { b.create<amdgpu::LDSBarrierOp>(); }
 
 /// The mask of the lanes whose bit is set, in scalar registers.
-Value TopKKernel::ballot(Value bit) {
+Value TopKSelect::ballot(Value bit) {
   return b.create<ROCDL::BallotOp>(
       b.getIntegerType(static_cast<unsigned>(shape.lanes)), bit);
 }
 
-Value TopKKernel::countBits(Value mask) {
+Value TopKSelect::countBits(Value mask) {
   Value bits = b.create<math::CtPopOp>(mask);
   return bits.getType().isInteger(32)
              ? bits
@@ -87,7 +109,7 @@ Value TopKKernel::countBits(Value mask) {
 }
 
 /// `start` and the set bits of lanes below the lane's own.
-Value TopKKernel::countBitsBelowLane(Value mask, Value start) {
+Value TopKSelect::countBitsBelowLane(Value mask, Value start) {
   Type type = b.getI32Type();
   ArrayAttr none;
   if (shape.lanes == 32)
@@ -101,7 +123,7 @@ Value TopKKernel::countBitsBelowLane(Value mask, Value start) {
 }
 
 /// Sets what prefixOverWaves counts with to 0.
-void TopKKernel::clearCounts(Value counters) {
+void TopKSelect::clearCounts(Value counters) {
   const int64_t each = shape.waves + 1;
   branch(less(thread, index(TopKShape::kTurns * each)), [&] {
     b.create<memref::StoreOp>(i32(0), counters,
@@ -113,7 +135,7 @@ void TopKKernel::clearCounts(Value counters) {
 /// over all. One barrier is enough, as three turns of counters are used one
 /// after another: what all have read in the turn before the last is set to 0
 /// before the barrier, for those that add to it after the barrier.
-std::pair<Value, Value> TopKKernel::prefixOverWaves(Value counters, Value turn,
+std::pair<Value, Value> TopKSelect::prefixOverWaves(Value counters, Value turn,
                                                     Value count) {
   if (shape.waves == 1)
     return {i32(0), count};
@@ -138,7 +160,7 @@ std::pair<Value, Value> TopKKernel::prefixOverWaves(Value counters, Value turn,
   return {before, all};
 }
 
-Value TopKKernel::nextTurn(Value turn) {
+Value TopKSelect::nextTurn(Value turn) {
   return select(equal(turn, i32(TopKShape::kTurns - 1)), i32(0), add(turn, 1));
 }
 
@@ -146,7 +168,7 @@ Value TopKKernel::nextTurn(Value turn) {
 // Keys
 //===----------------------------------------------------------------------===//
 
-Value TopKKernel::toKey(Value bits) {
+Value TopKSelect::toKey(Value bits) {
   Value magnitude = bitAnd(bits, i32(0x7FFFFFFF));
   Value isNan = compare(arith::CmpIPredicate::ugt, magnitude, i32(0x7F800000));
   Value spread = b.create<arith::ShRSIOp>(bits, i32(31));
@@ -155,54 +177,62 @@ Value TopKKernel::toKey(Value bits) {
   return select(isNan, i32(0), key);
 }
 
+Value TopKSelect::keyOf(Value candidateWord) {
+  if (word == TopKWord::key)
+    return candidateWord;
+  // As toKey has it, in fewer instructions.
+  Value spread = b.create<arith::ShRSIOp>(candidateWord, i32(31));
+  Value key = b.create<arith::XOrIOp>(candidateWord, bitOr(spread, i32(kSign)));
+  Value value = b.create<arith::BitcastOp>(b.getF32Type(), candidateWord);
+  Value isNan =
+      b.create<arith::CmpFOp>(arith::CmpFPredicate::UNO, value, value);
+  return select(isNan, i32(0), key);
+}
+
 /// The bits of the value that has `key`; of NaN for 0.
-Value TopKKernel::fromKey(Value key) {
+Value TopKSelect::fromKey(Value key) {
   // The inverse of the sign, which is the greatest bit of the key.
   Value spread = b.create<arith::ShRSIOp>(key, i32(31));
   Value flip = bitOr(b.create<arith::XOrIOp>(spread, i32(-1)), i32(kSign));
   return b.create<arith::XOrIOp>(key, flip);
 }
 
-/// What lets in the values of at least `key`, and a few others. An infinity has
-/// no difference from itself: for -inf or NaN everything is let in, for +inf
-/// the greatest finite value too.
-TopKKernel::Threshold TopKKernel::thresholdAt(Value key) {
-  Value number = b.create<arith::MaxUIOp>(key, i32(kMinNumberKey));
-  number = b.create<arith::MinUIOp>(number, i32(kMaxNumberKey - 1));
-  Value always = select(equal(number, i32(kMinNumberKey)), i32(-1), i32(0));
-  return {b.create<arith::BitcastOp>(b.getF32Type(), fromKey(number)), always};
-}
-
-/// What lets in the values that are better than `key` and have at least
-/// `floorKey`.
-TopKKernel::Threshold TopKKernel::thresholdAbove(Value key, Value floorKey) {
-  return thresholdAt(b.create<arith::MaxUIOp>(add(key, 1), floorKey));
-}
-
-/// Reads the values of candidates `from` to `to` again and puts their keys
-/// beside their columns.
-void TopKKernel::toKeys(Value from, Value to) {
-  forEachItem(from, to, [&](Value item) {
-    Value position = toIndex(item);
-    Value column =
-        b.create<memref::LoadOp>(buffer, ValueRange{position, index(1)});
-    Value value =
-        b.create<memref::LoadOp>(source, ValueRange{row, toIndex(column)});
-    Value bits = b.create<arith::BitcastOp>(b.getI32Type(), value);
-    b.create<memref::StoreOp>(toKey(bits), buffer,
-                              ValueRange{position, index(0)});
-  });
-}
-
 //===----------------------------------------------------------------------===//
 // Selection
 //===----------------------------------------------------------------------===//
+
+/// The words of the first `count` candidates. Of values, which there are more
+/// of before they are dropped, four at once, so that the loop itself costs
+/// less.
+void TopKSelect::forEachWord(Value count,
+                             llvm::function_ref<void(Value)> body) {
+  auto load = [&](Value item) -> Value {
+    return b.create<memref::LoadOp>(buffer,
+                                    ValueRange{toIndex(item), index(0)});
+  };
+  auto forEachFrom = [&](Value from) {
+    forEachItem(from, count, [&](Value item) { body(load(item)); });
+  };
+  if (word == TopKWord::key)
+    return forEachFrom(i32(0));
+  constexpr int64_t kAtOnce = 4;
+  const int64_t block = kAtOnce * shape.threads;
+  Value whole = mul(div(count, block), block);
+  loop(threadI32, whole, i32(block), {}, [&](Value item, ValueRange) {
+    SmallVector<Value> words;
+    for (int64_t i = 0; i < kAtOnce; ++i)
+      words.push_back(load(add(item, i * shape.threads)));
+    llvm::for_each(words, body);
+    return SmallVector<Value>();
+  });
+  forEachFrom(whole);
+}
 
 /// The key of the `wanted`-th best of the first `count` candidates, which hold
 /// keys. Eight bits in each pass: the candidates that agree with what is known
 /// of the key are counted by their next bits. Ends as soon as all that agree
 /// are wanted, or up to `slack` more; the low bits of the key are then 0.
-TopKKernel::Cut TopKKernel::findCut(Value count, Value wanted, Value slack) {
+TopKSelect::Cut TopKSelect::findCut(Value count, Value wanted, Value slack) {
   const int64_t passes = TopKShape::kPasses, bucketCount = TopKShape::kBuckets;
   Value zero = index(0), none = i32(0);
   forEachItem(none, i32(passes * bucketCount), [&](Value item) {
@@ -238,10 +268,8 @@ TopKKernel::Cut TopKKernel::findCut(Value count, Value wanted, Value slack) {
         rest = uniform(after->getArgument(3));
   Value pass = toIndex(passI32);
   Value shift = sub(i32(24), mul(passI32, 8));
-  forEachItem(none, count, [&](Value item) {
-    Value key =
-        b.create<memref::LoadOp>(buffer, ValueRange{toIndex(item), zero});
-    Value difference = b.create<arith::XOrIOp>(key, known);
+  forEachWord(count, [&](Value word) {
+    Value difference = b.create<arith::XOrIOp>(keyOf(word), known);
     branch(compare(arith::CmpIPredicate::ule, difference, span), [&] {
       Value bucket = b.create<arith::ShRUIOp>(difference, shift);
       b.create<memref::AtomicRMWOp>(arith::AtomicRMWKind::addi, i32(1), buckets,
@@ -263,15 +291,18 @@ TopKKernel::Cut TopKKernel::findCut(Value count, Value wanted, Value slack) {
   Value key = uniform(whileOp.getResult(1)),
         left = uniform(whileOp.getResult(3)),
         agree = uniform(whileOp.getResult(4));
-  // Where all that agree are wanted, none of them is a tie.
-  Value isAll = compare(arith::CmpIPredicate::sle, agree, left);
-  return {key, select(isAll, key, add(key, 1)), select(isAll, none, left)};
+  // Where all that agree are wanted, or kept beside those, none of them is a
+  // tie.
+  Value isAll = compare(arith::CmpIPredicate::sle, agree, add(left, slack));
+  Value kept = select(isAll, add(sub(wanted, left), agree), wanted);
+  return {key, select(isAll, key, add(key, 1)), select(isAll, none, left),
+          kept};
 }
 
 /// Stores the bucket of a pass that has the `rest`-th best, how many are wanted
 /// of it, and how many it has. For one wave, whose lane 0 has the greatest
 /// buckets.
-void TopKKernel::pickBucket(Value pass, Value rest) {
+void TopKSelect::pickBucket(Value pass, Value rest) {
   const int64_t each = TopKShape::kBuckets / shape.lanes;
   Value zero = index(0);
   Value first = sub(index(TopKShape::kBuckets - each), mul(lane, each));
@@ -316,14 +347,14 @@ void TopKKernel::pickBucket(Value pass, Value rest) {
 
 /// Keeps of the first `count` candidates those better than the cut, and of
 /// those that equal it the first ones. Their order stays.
-void TopKKernel::keepBest(Value count, const Cut &cut) {
+void TopKSelect::keepBest(Value count, const Cut &cut) {
   Value zero = index(0), one = index(1);
   Value none = i32(0);
   constexpr int64_t kHalf = TopKShape::kHalf;
   // A thread has consecutive items, so that their order is that of threads.
   constexpr int64_t kItems = 2;
   struct Item {
-    Value key, column, isBetter, isTie, betterMask, tieMask;
+    Value word, column, isBetter, isTie, betterMask, tieMask;
   };
   loop(none, count, i32(kItems * shape.threads), {none, none, none},
        [&](Value first, ValueRange args) -> SmallVector<Value> {
@@ -335,13 +366,14 @@ void TopKKernel::keepBest(Value count, const Cut &cut) {
            Value number = add(first, add(mul(threadI32, kItems), i));
            Value isItem = less(number, count);
            Value position = toIndex(min(number, sub(count, i32(1))));
-           item.key =
+           item.word =
                b.create<memref::LoadOp>(buffer, ValueRange{position, zero});
            item.column =
                b.create<memref::LoadOp>(buffer, ValueRange{position, one});
+           Value key = keyOf(item.word);
            item.isBetter = bitAnd(
-               isItem, compare(arith::CmpIPredicate::uge, item.key, cut.bound));
-           item.isTie = bitAnd(isItem, equal(item.key, cut.key));
+               isItem, compare(arith::CmpIPredicate::uge, key, cut.bound));
+           item.isTie = bitAnd(isItem, equal(key, cut.key));
            item.betterMask = ballot(item.isBetter);
            item.tieMask = ballot(item.isTie);
            both = add(both, countBits(item.betterMask));
@@ -363,7 +395,7 @@ void TopKKernel::keepBest(Value count, const Cut &cut) {
                                 bitAnd(item.isTie, less(tiesBefore, cut.ties)));
            Value to = toIndex(add(betterBefore, min(tiesBefore, cut.ties)));
            branch(isKept, [&] {
-             b.create<memref::StoreOp>(item.key, buffer, ValueRange{to, zero});
+             b.create<memref::StoreOp>(item.word, buffer, ValueRange{to, zero});
              b.create<memref::StoreOp>(item.column, buffer,
                                        ValueRange{to, one});
            });
@@ -380,24 +412,16 @@ void TopKKernel::keepBest(Value count, const Cut &cut) {
   barrier();
 }
 
-/// Keeps the k best, of at least k; returns the key of the last one.
-Value TopKKernel::keepBestOf(const Candidates &all) {
-  barrier();
-  toKeys(all.keyed, all.count);
-  Cut cut = findCut(all.count, i32(shape.k), i32(0));
-  keepBest(all.count, cut);
-  return cut.key;
-}
-
 /// Sorts the first `count` candidates, which hold keys and stand in ascending
 /// order of their columns, by descending key and ascending column.
-void TopKKernel::sortByValue(Value count) {
+void TopKSelect::sortByValue(Value count) {
   const int64_t size = shape.getSortSize();
   Value zero = index(0), one = index(1);
   // What fills up to the power of two comes last: no column is that great.
   forEachItem(count, i32(size), [&](Value itemI32) {
     Value item = toIndex(itemI32);
-    b.create<memref::StoreOp>(i32(0), buffer, ValueRange{item, zero});
+    Value worst = i32(word == TopKWord::key ? 0 : kNan);
+    b.create<memref::StoreOp>(worst, buffer, ValueRange{item, zero});
     b.create<memref::StoreOp>(i32(0x7FFFFFFF), buffer, ValueRange{item, one});
   });
   const int64_t levels = llvm::Log2_64(static_cast<uint64_t>(size));
@@ -417,7 +441,7 @@ void TopKKernel::sortByValue(Value count) {
 
 /// Orders the pairs of candidates `distance` apart, in runs of `runLength` by
 /// turns descending and ascending.
-void TopKKernel::sortStep(Value runLength, Value distance) {
+void TopKSelect::sortStep(Value runLength, Value distance) {
   Value zero = index(0), one = index(1);
   forEachItem(i32(0), i32(shape.getSortSize() / 2), [&](Value pair) {
     // The pair number with a 0 put in at the bit of the distance.
@@ -427,7 +451,8 @@ void TopKKernel::sortStep(Value runLength, Value distance) {
     auto load = [&](Value item, Value part) -> Value {
       return b.create<memref::LoadOp>(buffer, ValueRange{item, part});
     };
-    Value keyA = load(first, zero), keyB = load(second, zero);
+    Value wordA = load(first, zero), wordB = load(second, zero);
+    Value keyA = keyOf(wordA), keyB = keyOf(wordB);
     Value columnA = load(first, one), columnB = load(second, one);
     Value isBehind =
         bitOr(compare(arith::CmpIPredicate::ult, keyA, keyB),
@@ -435,9 +460,9 @@ void TopKKernel::sortStep(Value runLength, Value distance) {
                      compare(arith::CmpIPredicate::ugt, columnA, columnB)));
     Value isDescending = equal(bitAnd(lower, runLength), i32(0));
     branch(equal(isBehind, isDescending), [&] {
-      b.create<memref::StoreOp>(keyB, buffer, ValueRange{first, zero});
+      b.create<memref::StoreOp>(wordB, buffer, ValueRange{first, zero});
       b.create<memref::StoreOp>(columnB, buffer, ValueRange{first, one});
-      b.create<memref::StoreOp>(keyA, buffer, ValueRange{second, zero});
+      b.create<memref::StoreOp>(wordA, buffer, ValueRange{second, zero});
       b.create<memref::StoreOp>(columnA, buffer, ValueRange{second, one});
     });
   });

@@ -1,10 +1,11 @@
 """Paged attention scoring, selection and grouped matrix products for AMD GPUs.
 
-Three operators, compiled for a chip when they are first called, and run on a GPU or,
+Operators, compiled for a chip when they are first called, and run on a GPU or,
 without one, in an emulator of its code objects:
 
 * :func:`paged_logits`: scores of the cached keys of each sequence;
 * :func:`topk`: the best columns of every row;
+* :func:`indexer`: the two of them without logits in memory;
 * :func:`grouped_gemm`: one matrix product for each group of rows, with block scales.
 
 ``pagedattn.reference`` says what they mean, in float64 NumPy; ``pagedattn.formats`` has the
@@ -26,6 +27,7 @@ from .errors import (
     PagedAttnError,
 )
 from .gemm import grouped_gemm
+from .indexer import indexer
 from .logits import paged_logits
 from .runtime import Result
 from .selection import topk
@@ -48,6 +50,7 @@ __all__ = [
     "compile",
     "formats",
     "grouped_gemm",
+    "indexer",
     "ops",
     "paged_logits",
     "precompile",

@@ -138,9 +138,9 @@ def compile(mlir_text_or_op: Any, chip: str, **options: Any) -> CompiledModule:
     Args:
         mlir_text_or_op: MLIR text with ``pa`` ops, or an :class:`pagedattn.ops.Op`.
         chip: gfx number, for example ``gfx950``.
-        options: ``num_cus``, ``max_offset_bytes``, ``require_address_form``,
-            ``force_address_form``, ``address_remarks``, ``abi``, ``opt_level``: those of
-            the pipeline pa-lower-to-binary.
+        options: ``num_cus``, ``fuse_indexer``, ``fusion_remarks``, ``max_offset_bytes``,
+            ``require_address_form``, ``force_address_form``, ``address_remarks``, ``abi``,
+            ``opt_level``: those of the pipeline pa-lower-to-binary.
 
     Raises:
         ArgumentError: an argument is none of these.

@@ -101,7 +101,7 @@ def paged_logits(
     }
     arrays["logits"] = as_array("out", out)
     parameters = {"layout": layout, "fill": fill}
-    return Call(build, arrays, parameters, out, chip, device, tuning, _check_contents)
+    return Call(build, arrays, parameters, out, chip, device, tuning, check_contents)
 
 
 def build(arrays: Dict[str, Array], *, layout: str, fill: str, chip: str) -> Op:
@@ -192,7 +192,7 @@ def _check_shapes(arrays: Dict[str, Array], is_fp4: bool) -> None:
     expect_output(arrays["logits"])
 
 
-def _check_contents(arrays: Dict[str, Array]) -> None:
+def check_contents(arrays: Dict[str, Array]) -> None:
     """What the kernel relies on, for arrays in host memory."""
     pages, page, _ = arrays["keys"].shape
     lens = arrays["context_lens"].numpy(np.int32).astype(np.int64)

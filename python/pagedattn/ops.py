@@ -28,6 +28,8 @@ Dim = Optional[int]
 
 PIPELINE_OPTIONS = {
     "num_cus": r"-?\d+",
+    "fuse_indexer": r"\w+",
+    "fusion_remarks": "true|false",
     "max_offset_bytes": r"-?\d+",
     "require_address_form": r"\w+",
     "force_address_form": r"\w+",
@@ -75,13 +77,15 @@ class Operand:
 
 @dataclass(frozen=True)
 class Op:
-    """One op on memrefs. ``mlir`` is the module that is compiled."""
+    """One op on memrefs, with constant `scalars` behind its inputs. ``mlir`` is the
+    module that is compiled."""
 
     name: str
     inputs: Tuple[Operand, ...]
     outputs: Tuple[Operand, ...]
     attributes: Tuple[Tuple[str, str], ...]
     summary: str = field(default="", compare=False)
+    scalars: Tuple[Tuple[str, int], ...] = ()
 
     @property
     def mlir(self) -> str:
@@ -100,13 +104,17 @@ class Op:
             return f"%{operand.name} : {operand.type(with_hints)}"
 
         inputs = "\n      ".join(f"{o.keyword}({value(o)})" for o in self.inputs)
+        inputs += "".join(f" {name}(%{name})" for name, _ in self.scalars)
+        constants = "".join(
+            f"  %{name} = arith.constant {number} : index\n" for name, number in self.scalars
+        )
         outputs = ", ".join(map(value, self.outputs))
         attributes = ", ".join(f"{key} = {text}" for key, text in self.attributes)
         args = ", ".join(
             f"%{o.name}: {o.type(with_hints)}" for o in self.inputs + self.outputs
         )
         return (
-            f"func.func @{self.name}({args}) {{\n  pa.{self.name} {inputs}\n"
+            f"func.func @{self.name}({args}) {{\n{constants}  pa.{self.name} {inputs}\n"
             f"      outs({outputs})\n      {{{attributes}}}\n  return\n}}\n"
         )
 
@@ -320,6 +328,13 @@ def paged_logits(*args: Any, **kwargs: Any) -> Op:
 def topk(*args: Any, **kwargs: Any) -> Op:
     """The op of :func:`pagedattn.topk` for arrays like these."""
     from .selection import topk as entry
+
+    return _op_of(entry, args, kwargs)
+
+
+def indexer(*args: Any, **kwargs: Any) -> Op:
+    """The op of :func:`pagedattn.indexer` for arrays like these."""
+    from .indexer import indexer as entry
 
     return _op_of(entry, args, kwargs)
 

@@ -71,7 +71,10 @@ def topk(
             :func:`pagedattn.paged_logits`.
     """
     arrays: Dict[str, Array] = {"values": as_array("values", values)}
-    outputs = _outputs(arrays["values"], k, out, return_values)
+    expect_rank(arrays["values"], 2, "[R, C]")
+    rows = arrays["values"].shape[0]
+    on_device = "values are" if arrays["values"].on_device else None
+    outputs = expect_outputs(on_device, rows, k, out, return_values)
     if row_starts is not None:
         arrays["row_starts"] = as_array("row_starts", row_starts)
     if row_ends is not None:
@@ -83,8 +86,11 @@ def topk(
     return Call(build, arrays, parameters, outputs, chip, device, tuning)
 
 
-def _outputs(values: Array, k: Any, out: Any, return_values: bool) -> Any:
-    """What the caller gave, or new arrays."""
+def expect_outputs(
+    on_device: Optional[str], rows: int, k: Any, out: Any, return_values: bool
+) -> Any:
+    """What the caller gave for `rows` rows, or new arrays; not where something is
+    `on_device`."""
     expect_integer("k", k, 1, _MAX_K)
     if out is not None:
         is_pair = isinstance(out, (tuple, list)) and len(out) == 2
@@ -93,10 +99,9 @@ def _outputs(values: Array, k: Any, out: Any, return_values: bool) -> Any:
                 "out", "must be a pair (columns, values) with return_values", type(out).__name__
             )
         return tuple(out) if return_values else out
-    if values.on_device:
-        raise ArgumentError("out", "must be given where values are in device memory", None)
-    expect_rank(values, 2, "[R, C]")
-    shape = (values.shape[0], int(k))
+    if on_device:
+        raise ArgumentError("out", f"must be given where {on_device} in device memory", None)
+    shape = (rows, int(k))
     if return_values:
         return np.empty(shape, np.int32), np.empty(shape, np.float32)
     return np.empty(shape, np.int32)

@@ -94,10 +94,11 @@ def sizes_of(kernel: dict, operands: dict, scalars: Optional[dict] = None) -> di
     return sizes
 
 
-def launched(kernels: list, operands: dict) -> list:
+def launched(kernels: list, operands: dict, scalars: Optional[dict] = None) -> list:
     """The kernels whose grid is not empty."""
     return [kernel for kernel in kernels
-            if all(evaluate(text, sizes_of(kernel, operands)) for text in kernel["grid"])]
+            if all(evaluate(text, sizes_of(kernel, operands, scalars))
+                   for text in kernel["grid"])]
 
 
 def pieces(operand: Operand, data: np.ndarray, path: pathlib.Path):
@@ -180,10 +181,10 @@ def run(kernel: dict, folder: pathlib.Path, operands: dict, *,
                       kernel, done.stdout + done.stderr)
 
 
-def add_workspaces(kernel: dict, operands: dict) -> dict:
+def add_workspaces(kernel: dict, operands: dict, scalars: Optional[dict] = None) -> dict:
     """The operands with the kernel's workspaces, of four-byte elements, among
     them. What they hold at first is poison."""
-    sizes = sizes_of(kernel, operands)
+    sizes = sizes_of(kernel, operands, scalars)
     added = dict(operands)
     for name, extents in kernel["workspaces"].items():
         if name in operands:
@@ -194,13 +195,13 @@ def add_workspaces(kernel: dict, operands: dict) -> dict:
 
 
 def run_all(kernels: list, folder: pathlib.Path, operands: dict, *,
-            options: tuple = ()) -> Result:
+            scalars: Optional[dict] = None, options: tuple = ()) -> Result:
     """Launches the kernels of one op one after another. Each starts with what the
     one before left in its outputs. The statistics are those of all."""
-    outputs, instructions, loaded = {}, 0, 0
-    for kernel in launched(kernels, operands):
-        operands = add_workspaces(kernel, operands)
-        result = run(kernel, folder, operands, options=options)
+    outputs, instructions, loaded, stored = {}, 0, 0, 0
+    for kernel in launched(kernels, operands, scalars):
+        operands = add_workspaces(kernel, operands, scalars)
+        result = run(kernel, folder, operands, scalars=scalars, options=options)
         outputs.update(result.outputs)
         result.outputs = outputs
         if result.status != 0 or result.report["reports"]:
@@ -211,4 +212,6 @@ def run_all(kernels: list, folder: pathlib.Path, operands: dict, *,
         loaded += result.stats["bytes_loaded"].get("global", 0)
         result.stats["instructions"] = instructions
         result.stats["bytes_loaded"]["global"] = loaded
+        stored += result.stats["bytes_stored"].get("global", 0)
+        result.stats["bytes_stored"]["global"] = stored
     return result

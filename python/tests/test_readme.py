@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import kernel_harness
+import test_indexer_kernel
 import test_logits_kernel
 import test_loops_gemm
 import test_topk_kernel
@@ -93,6 +94,24 @@ def check_topk(formats, chip, cell):
     return test_topk_kernel.make_mlir(test_topk_kernel.Case(chip, k=5))
 
 
+def indexer_mlir(chip, **changes):
+    case = test_indexer_kernel.case_of(chip, lens=(3,), **changes)
+    return test_indexer_kernel.make_mlir(case, test_logits_kernel.make(case.scores).mlir)
+
+
+def check_indexer(formats, chip, cell):
+    fmt = re.match(r"\w+", formats)[0]
+    is_wanted = cell.startswith("yes")
+    for page, layout, k in ((1, "linear", 1), (16, "tiled", 2048), (256, "linear", 512)):
+        works("pa.indexer", indexer_mlir(chip, page=page, layout=layout, k=k, fmt=fmt), chip,
+              is_wanted)
+    flavour = re.search(r"\((\w+)\)", cell)
+    assert bool(flavour) == (fmt == "fp8")
+    if flavour:
+        assert FLAVOURS[flavour[1]] + "," in indexer_mlir(chip)
+    return indexer_mlir(chip, fmt=fmt)
+
+
 def gemm_mlir(fmt, a_scale, b_scale, **changes):
     return without_c_interface(test_loops_gemm.Case(
         "f", fmt=fmt, a_scale=a_scale, b_scale=b_scale, **changes))
@@ -127,6 +146,8 @@ ROWS = {
     ("pa.paged_logits", "fp8"): check_logits,
     ("pa.paged_logits", "mxfp4"): check_logits,
     ("pa.topk", "f32"): check_topk,
+    ("pa.indexer", "fp8"): check_indexer,
+    ("pa.indexer", "mxfp4"): check_indexer,
     ("pa.grouped_gemm", "a8w8"): check_gemm,
     ("pa.grouped_gemm", "bf16"): check_gemm,
 }

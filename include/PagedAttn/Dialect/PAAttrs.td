@@ -211,6 +211,34 @@ def PA_TopKConfigAttr : PA_Attr<"TopKConfig", "topk_config"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def PA_IndexerConfigAttr : PA_Attr<"IndexerConfig", "indexer_config"> {
+  let summary = "how a pa.indexer op is tiled";
+  let description = [{
+    * `mma`: the matrix instruction;
+    * `waves`: waves of a workgroup;
+    * `steps`: how often each wave scores as many tokens as it has lanes before
+      the workgroup looks at the scores;
+    * `query`: where the waves find the queries, as in `#pa.logits_config`;
+    * `rows`: query rows of a sequence that a workgroup selects for. With fewer
+      than N, several workgroups read the same keys;
+    * `candidates`: columns of each row that a workgroup keeps in LDS, from which
+      it drops all but the k best, or a few more, whenever they could overflow;
+    * `splits`: workgroups that share the context of a sequence. With more than
+      one, a second launch merges what they found. 0 leaves it to the launch.
+
+    `pa-configure` chooses what is absent; what is written by hand is verified
+    and kept.
+
+    Example:
+    `#pa.indexer_config<mma = mfma_f32_16x16x128_fp8, waves = 8, steps = 2, query = registers, rows = 1, candidates = 6144, splits = 0>`.
+  }];
+  let parameters = (ins EnumParameter<PA_MmaId>:$mma, "int64_t":$waves,
+                        "int64_t":$steps, EnumParameter<PA_QueryPlace>:$query,
+                        "int64_t":$rows, "int64_t":$candidates,
+                        "int64_t":$splits);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def PA_GemmConfigAttr : PA_Attr<"GemmConfig", "gemm_config"> {
   let summary = "how a pa.grouped_gemm op is tiled";
   let description = [{

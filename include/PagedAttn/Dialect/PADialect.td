@@ -20,6 +20,7 @@ def PA_Dialect : Dialect {
 
     * `pa.paged_logits`, the score of every cached token of a sequence;
     * `pa.topk`, the k best columns of every row;
+    * `pa.indexer`, the two of them without logits in memory;
     * `pa.grouped_gemm`, one matrix product per expert with block scales;
 
     and the few ops that their lowering needs and upstream lacks: `pa.mma`, one

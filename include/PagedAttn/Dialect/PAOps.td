@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The three operators. The ops that only their lowering needs are in
+// The operators. The ops that only their lowering needs are in
 // PALoweringOps.td.
 //
 //===----------------------------------------------------------------------===//
@@ -119,6 +119,8 @@ def PA_PagedLogitsOp : PA_DestinationOp<"paged_logits"> {
     attr-dict (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
+    /// What it has in common with pa.indexer.
+    LogitsOperands getLogitsOperands();
     /// N, the query rows of a sequence.
     int64_t getNumQueries();
     /// H, the heads.
@@ -201,6 +203,99 @@ def PA_TopKOp : PA_DestinationOp<"topk"> {
     attr-dict (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
+    /// k, the columns selected in a row.
+    int64_t getK();
+
+    MutableOperandRange getDpsInitsMutable() {
+      unsigned first = getIndicesMutable().getOperandNumber();
+      return MutableOperandRange(getOperation(), first,
+                                 getTopValues() ? 2 : 1);
+    }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// indexer
+//===----------------------------------------------------------------------===//
+
+def PA_IndexerOp : PA_DestinationOp<"indexer"> {
+  let summary = "the k best cached keys of each query row";
+  let description = [{
+    What `pa.topk` selects in the logits of `pa.paged_logits`, without logits in
+    memory. With `logits` of B * N rows and `columns` columns that nobody else
+    sees it means
+
+    ```mlir
+    pa.paged_logits queries(%q) ... outs(%logits) {layout, format}
+    pa.topk values(%logits) row_ends(%ends) outs(%indices, %top_values) {order}
+    ```
+
+    where `%ends` are the ends that `pa.paged_logits` gives its rows: from
+    `row_ends`, or else from `context_lens`, and never after the context, the
+    columns or the block table. What is said there of block tables, page ids,
+    scales and NaN holds here. `columns` below 0 counts as 0.
+
+    Example:
+
+    ```mlir
+    pa.indexer queries(%q : memref<256x4x128x128xf8E4M3FN>)
+        keys(%keys : memref<?x64x128xf8E4M3FN, strided<[8448, 128, 1]>>)
+        key_scales(%scales : memref<?x64xf32, strided<[2112, 1], offset: 2048>>)
+        weights(%w : memref<1024x128xf32>)
+        block_table(%table : memref<256x16384xi32>)
+        context_lens(%lens : memref<256xi32>) columns(%columns)
+        outs(%indices : memref<1024x2048xi32>) {layout = #pa.layout<tiled>}
+    ```
+
+    Constraints:
+
+    * (C1) ranks: those of `pa.paged_logits` for its operands, 2 for the outputs.
+    * (C2) all operands but `columns` are tensors, or all are memrefs.
+    * (C3) element types: those of `pa.paged_logits` for its operands; `indices`
+      i32, `top_values` f32.
+    * (C4) `query_scales` is present exactly for mxfp4.
+    * (C5) extents agree as in `pa.paged_logits`; the outputs have B * N rows,
+      and `top_values` has the extents of `indices`.
+    * (C6) N, H, D, P are what `pa.paged_logits` allows.
+    * (C7) k, the columns of `indices`, is static and 1 to 4096.
+    * (C8) `layout = tiled` needs what it needs in `pa.paged_logits`.
+    * (C9) strides of the operands are what `pa.paged_logits` allows; the
+      innermost stride of the outputs is 1, no static stride is negative, their
+      rows do not overlap, and the bytes of every operand fit 63 bits. A dynamic
+      innermost stride is legal in the reference lowering and refused for a chip.
+    * (C10) in `config`, `waves` are 1 to 16, `steps` 1, 2, 4 or 8, `rows` 1 to N,
+      `splits` 0 to 256, and `candidates` are at least k and at most 32768. A chip
+      needs room for `waves * steps` times its wave size beside the k best.
+    * (C11) constant `columns` are at most 2^31 - 1.
+  }];
+  let arguments = (ins
+    PA_Shaped:$q, Optional<PA_Shaped>:$query_scales,
+    PA_Shaped:$keys, PA_Shaped:$key_scales, PA_Shaped:$weights,
+    PA_Shaped:$block_table, PA_Shaped:$context_lens,
+    Optional<PA_Shaped>:$row_ends, Index:$columns,
+    PA_Shaped:$indices, Optional<PA_Shaped>:$top_values,
+    DefaultValuedAttr<PA_LayoutAttr, "::mlir::pa::Layout::linear">:$layout,
+    DefaultValuedAttr<PA_KeyFormatAttr, "::mlir::pa::KeyFormat::fp8">:$format,
+    DefaultValuedAttr<PA_OrderAttr, "::mlir::pa::Order::by_index">:$order,
+    OptionalAttr<PA_IndexerConfigAttr>:$config);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `queries` `(` $q `:` type($q) `)`
+    (`query_scales` `(` $query_scales^ `:` type($query_scales) `)`)?
+    `keys` `(` $keys `:` type($keys) `)`
+    `key_scales` `(` $key_scales `:` type($key_scales) `)`
+    `weights` `(` $weights `:` type($weights) `)`
+    `block_table` `(` $block_table `:` type($block_table) `)`
+    `context_lens` `(` $context_lens `:` type($context_lens) `)`
+    (`row_ends` `(` $row_ends^ `:` type($row_ends) `)`)?
+    `columns` `(` $columns `)`
+    `outs` `(` $indices `:` type($indices)
+      (`,` $top_values^ `:` type($top_values))? `)`
+    attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// What it has in common with pa.paged_logits.
+    LogitsOperands getLogitsOperands();
     /// k, the columns selected in a row.
     int64_t getK();
 

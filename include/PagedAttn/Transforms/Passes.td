@@ -13,7 +13,8 @@ include "mlir/Pass/PassBase.td"
 def PALowerToLoops : Pass<"pa-lower-to-loops"> {
   let summary = "lower the operators to scalar loops, their reference meaning";
   let description = [{
-    Replaces `pa.paged_logits`, `pa.topk` and `pa.grouped_gemm` on memrefs by
+    Replaces `pa.paged_logits`, `pa.topk`, `pa.indexer` and `pa.grouped_gemm` on
+    memrefs by
     `scf` loops around scalar `memref`, `arith` and `math` ops, one element at a
     time and in f32. The loops are the reference meaning of the ops: they run on
     any CPU, need neither a chip nor an emulator, and say what an op means where
@@ -61,10 +62,54 @@ def PASetTarget : Pass<"pa-set-target", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::pa::PADialect"];
 }
 
+def PAFuseIndexer : Pass<"pa-fuse-indexer", "::mlir::ModuleOp"> {
+  let summary = "make one op of paged logits and the top-k that reads them";
+  let description = [{
+    Replaces a `pa.paged_logits` and a `pa.topk` by a `pa.indexer` where the
+    logits are a local allocation, or start from a `tensor.empty`, that nobody
+    but the two uses, where every row of both ends at the same column, and where
+    the top-k cannot see the fill. Logits that nobody has written, behind the end
+    of a row, have no value that would have to be kept. An op with a `config`
+    written by hand stays as it is.
+
+    `mode=on` fuses every such pair. `mode=auto` fuses those that a model of the
+    cost finds faster: the fused kernels save the memory traffic and the second
+    pass over the logits, but have one workgroup where the two ops fill the chip
+    with several if there are few sequences, and read the keys again for each
+    group of query rows whose candidates do not fit LDS together. With
+    `remarks`, every pair gets a remark with the decision and its reason.
+
+    Example: with `mode=on`,
+
+    ```mlir
+    %logits = memref.alloc() : memref<64x16384xf32>
+    pa.paged_logits queries(%q : ...) ... context_lens(%lens : memref<64xi32>)
+        outs(%logits : memref<64x16384xf32>)
+    pa.topk values(%logits : memref<64x16384xf32>) context_lens(%lens : memref<64xi32>)
+        outs(%indices : memref<64x2048xi32>) {next_n = 1 : i64}
+    ```
+
+    becomes
+
+    ```mlir
+    %columns = arith.constant 16384 : index
+    pa.indexer queries(%q : ...) ... context_lens(%lens : memref<64xi32>)
+        columns(%columns) outs(%indices : memref<64x2048xi32>)
+    ```
+  }];
+  let options = [
+    Option<"mode", "mode", "std::string", "\"auto\"", "off, on or auto">,
+    Option<"remarks", "remarks", "bool", "false",
+           "say of each pair whether it is fused, and why">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::pa::PADialect"];
+}
+
 def PAConfigure : Pass<"pa-configure", "::mlir::ModuleOp"> {
   let summary = "choose matrix instruction, tile sizes and staging of each op";
   let description = [{
-    Gives every `pa.paged_logits` and `pa.topk` without one a `config` attribute,
+    Gives every op of the dialect without one a `config` attribute,
     from the tables of the module's chip. Few long rows of static extents are
     split among workgroups. A `config` written by hand is checked against
     the chip and kept: an instruction that the chip has not, or more LDS or

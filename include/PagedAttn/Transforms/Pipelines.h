@@ -24,6 +24,17 @@ struct LoweringOptions : public PassPipelineOptions<LoweringOptions> {
       *this, "num-cus",
       llvm::cl::desc("compute units to fill, 0 for those of the full chip"),
       llvm::cl::init(0)};
+  /// Whether logits and the top-k that reads them become one op.
+  Option<std::string> fuseIndexer{
+      *this, "fuse-indexer",
+      llvm::cl::desc("off, on or auto: whether logits and the top-k that reads "
+                     "them become one op"),
+      llvm::cl::init("auto")};
+  /// Whether each such pair gets a remark that says what became of it, and why.
+  Option<bool> fusionRemarks{
+      *this, "fusion-remarks",
+      llvm::cl::desc("say of each such pair whether it is one op, and why"),
+      llvm::cl::init(false)};
   /// Offsets beyond it are not narrow; in bytes, 1 to 2^31 - 1.
   Option<int64_t> maxOffsetBytes{
       *this, "max-offset-bytes",
