@@ -145,6 +145,7 @@ static LogicalResult configure(PagedLogitsOp op, const TargetInfo &target) {
 TopKSchedule::TopKSchedule(TopKOp op, const TargetInfo &target)
     : context(op.getContext()), k(op.getK()), target(target),
       numCus(getNumCus(op, target)), minShare(std::max<int64_t>(16384, 2 * k)) {
+  groupsPerCu = getGroupConfig(/*splits=*/1).getWaves() == kFewWaves ? 2 : 1;
 }
 
 TopKConfigAttr TopKSchedule::getWaveConfig() const {
@@ -159,13 +160,18 @@ TopKConfigAttr TopKSchedule::getWaveConfig() const {
 TopKConfigAttr TopKSchedule::getGroupConfig(int64_t splits) const {
   // So many beside the k best that dropping the others is rare.
   int64_t candidates = k + std::max<int64_t>(4096, k);
-  auto make = [&] {
-    return TopKConfigAttr::get(context, /*waves=*/8, /*loads=*/8, candidates,
-                               splits);
+  auto make = [&](int64_t waves) {
+    return TopKConfigAttr::get(context, waves, /*loads=*/8, candidates, splits);
   };
-  while (TopKShape(k, make(), target).getLdsBytes() > target.ldsBytes)
+  // A workgroup of fewer waves costs an eighth less for each column, as what
+  // the waves have to agree on does; with eight of them a compute unit that has
+  // room for no second workgroup is busy all the same.
+  if (2 * TopKShape(k, make(kFewWaves), target).getLdsBytes() <=
+      target.ldsBytes)
+    return make(kFewWaves);
+  while (TopKShape(k, make(kManyWaves), target).getLdsBytes() > target.ldsBytes)
     candidates -= 256;
-  return make();
+  return make(kManyWaves);
 }
 
 static LogicalResult configure(TopKOp op, const TargetInfo &target) {

@@ -166,12 +166,12 @@ HostNumber TopKLaunches::chooseSplits() {
   // The expressions of the manifest round up: floor(x / y) is
   // ceil((x + 1) / y) - 1.
   std::string text =
-      "max(1, min(min(ceildiv(" + std::to_string(schedule.numCus + 1) +
+      "max(1, min(min(ceildiv(" + std::to_string(schedule.getSlots() + 1) +
       ", max(R, 1)) - 1, " + std::to_string(TopKSchedule::kMaxSplits) +
       "), ceildiv(C + 1, " + std::to_string(schedule.minShare) + ") - 1))";
   Value one = constant(1);
   Value byRows = host.create<arith::DivUIOp>(
-      constant(schedule.numCus), host.create<arith::MaxUIOp>(rows, one));
+      constant(schedule.getSlots()), host.create<arith::MaxUIOp>(rows, one));
   Value byColumns =
       host.create<arith::DivUIOp>(columns, constant(schedule.minShare));
   Value value =

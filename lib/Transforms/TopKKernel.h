@@ -33,6 +33,8 @@ struct TopKSchedule {
   static constexpr int64_t kWaveColumns = 4096;
   /// Workgroups that share a row.
   static constexpr int64_t kMaxSplits = 256;
+  /// Waves of a workgroup where two share a compute unit, and where one has it.
+  static constexpr int64_t kFewWaves = 4, kManyWaves = 8;
 
   TopKSchedule(TopKOp op, const TargetInfo &target);
 
@@ -40,7 +42,7 @@ struct TopKSchedule {
   /// where each has enough columns to itself.
   int64_t getSplits(int64_t rows, int64_t columns) const {
     const int64_t byRows =
-        std::min(numCus / std::max<int64_t>(rows, 1), kMaxSplits);
+        std::min(getSlots() / std::max<int64_t>(rows, 1), kMaxSplits);
     return std::max<int64_t>(1, std::min(byRows, columns / minShare));
   }
   bool isForWaves(int64_t rows, int64_t columns) const {
@@ -54,7 +56,9 @@ struct TopKSchedule {
   MLIRContext *context;
   int64_t k;
   const TargetInfo &target;
-  int64_t numCus;
+  int64_t numCus, groupsPerCu;
+  /// Workgroups that keep the chip busy.
+  int64_t getSlots() const { return numCus * groupsPerCu; }
   /// Columns that are worth a workgroup: the merge has less to read.
   int64_t minShare;
 };

@@ -38,6 +38,11 @@ def narrow_range(rng, shape, k):
     return rng.uniform(1.0, 1.245, shape).astype(np.float32)
 
 
+def around_two(rng, shape, k):
+    """The best half of a narrow range begins with another byte than the rest."""
+    return rng.uniform(1.99, 2.01, shape).astype(np.float32)
+
+
 def all_equal(rng, shape, k):
     return np.full(shape, 2.5, np.float32)
 
@@ -87,7 +92,7 @@ def peak(rng, shape, k):
 
 
 DATA = {f.__name__: f for f in (
-    random_values, low_mantissa_bits, narrow_range, all_equal, repeated_kth,
+    random_values, low_mantissa_bits, narrow_range, around_two, all_equal, repeated_kth,
     zeros_of_both_signs, special_values, mostly_nan, minus_infinities, ascending, peak)}
 
 
@@ -270,12 +275,15 @@ def check_launched(case: Case, options: str, names: tuple) -> None:
 
 @pytest.mark.parametrize("rows, columns, names", (
     (6, 4096, ("topk_wave_k100",)), (5, 4096, ("topk_k100",)), (6, 4097, ("topk_k100",)),
-    (3, 32768, ("topk_split_k100", "topk_merge_k100")), (4, 32768, ("topk_k100",)),
+    ("half", 32768, ("topk_split_k100", "topk_merge_k100")), ("more", 32768, ("topk_k100",)),
     (1, 49152, ("topk_split_k100", "topk_merge_k100")), (3, 32767, ("topk_k100",))))
 @pytest.mark.parametrize("chip", CHIPS)
 def test_launch_chooses_by_shape(chip, rows, columns, names):
     """On a part with six compute units: waves for many short rows, splits for few
-    long ones."""
+    long ones, of which the chip has to hold twice as many workgroups. The LDS of two
+    fits a compute unit of other chips than gfx942."""
+    half = 3 if chip == "gfx942" else 6
+    rows = {"half": half, "more": half + 1}.get(rows, rows)
     lens = tuple(columns - 97 * i for i in range(rows))
     case = Case(chip, k=100, lens=lens, columns=columns, values=True, order="by_value",
                 data="repeated_kth")
@@ -297,6 +305,8 @@ def test_one_wave_for_each_row(case):
 @parametrize(on_all_chips(
     dict(lens=(131072,), k=2048), dict(lens=(65536,), data="narrow_range", k=1000),
     dict(lens=(65536,), data="all_equal", k=2048), dict(lens=(65536,), data="ascending", k=16),
+    # The sample's key is below 2, some of the candidates are not.
+    dict(lens=(8192,), data="around_two", k=4096), dict(lens=(65536,), data="around_two", k=2048),
     dict(lens=(65536,), data="peak", k=2048), dict(lens=(40000,), data="mostly_nan", k=4096),
     dict(lens=(65536,), data="repeated_kth", k=4096)))
 def test_long_rows(case):
@@ -350,15 +360,19 @@ def test_poison_past_the_row_end_changes_nothing(chip):
         np.testing.assert_array_equal(launch(case, operands, expected), first)
 
 
-@parametrize(on_all_chips(dict(k=2048), dict(k=512), dict(k=16)))
+@parametrize(on_all_chips(dict(k=2048), dict(k=2048, data="narrow_range"), dict(k=512),
+                          dict(k=16)))
 def test_instructions_for_each_column(case):
-    """Of a row of 131072 columns; `bench/run --only topk` prints them."""
-    case = replace(case, lens=(131072,), row_slack=0, config=(8, 8, case.k + 4096, 1))
+    """Of a row of 131072 columns, with the waves that the compiler chooses;
+    `bench/run --only topk` prints them."""
+    waves = 8 if case.chip == "gfx942" and case.k > 16 else 4
+    case = replace(case, lens=(131072,), row_slack=0, config=(waves, 8, case.k + 4096, 1))
     operands, _ = make(case)
     folder, (kernel,) = kernel_harness.compile_kernels(make_mlir(case), case.chip)
     stats = kernel_harness.run(kernel, folder, operands).stats
     assert kernel["spills"] == {"vgprs": 0, "sgprs": 0}
-    assert stats["instructions"] * kernel["wave_size"] / 131072 < (15 if case.k == 2048 else 14)
+    assert stats["instructions"] * kernel["wave_size"] / 131072 < (
+        14 if case.k < 2048 else 15.5 if waves == 8 else 14.5)
 
 
 @pytest.mark.parametrize("chip", CHIPS)

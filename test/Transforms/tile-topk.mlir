@@ -5,7 +5,8 @@
 // RUN: pa-opt %s --pa-lower-to-rocdl=chip=gfx942 | FileCheck %s --check-prefix=ROCDL
 
 // CONFIG-LABEL: func @one_workgroup
-// CONFIG: #pa.topk_config<waves = 8, loads = 8, candidates = 8192, splits = 0>
+// Two workgroups of four waves share a compute unit.
+// CONFIG: #pa.topk_config<waves = 4, loads = 8, candidates = 8192, splits = 0>
 // Fewer candidates where LDS is small.
 // CONFIG942-LABEL: func @one_workgroup
 // CONFIG942: #pa.topk_config<waves = 8, loads = 8, candidates = 7424, splits = 0>
@@ -35,7 +36,7 @@
 // CHECK: gpu.dealloc async [%{{.*}}] %[[COLUMNS]]
 // CHECK: gpu.func @topk_k4096_by_index_rowends
 // CHECK-SAME: workgroup(%[[LDS:[^ ]*]] : memref<8192x2xi32, #gpu.address_space<workgroup>>
-// CHECK-SAME: known_block_size = array<i32: 512, 1, 1>
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
 // CHECK: scf.while
 // CHECK: vector.load {{.*}} vector<4xf32>
 // CHECK: rocdl.ballot %{{.*}} : i64
@@ -56,17 +57,21 @@ func.func @one_workgroup(%v: memref<?x?xf32, strided<[?, 1]>>,
 
 // Few long rows: a launch for the shares and one that merges them.
 // CONFIG-LABEL: func @few_long_rows
-// CONFIG: #pa.topk_config<waves = 8, loads = 8, candidates = 4608, splits = 64>
+// CONFIG: #pa.topk_config<waves = 4, loads = 8, candidates = 4608, splits = 64>
 func.func @few_long_rows(%v: memref<4x1048576xf32>, %i: memref<4x512xi32>) {
   pa.topk values(%v : memref<4x1048576xf32>) outs(%i : memref<4x512xi32>)
     {order = #pa.order<by_value>}
   return
 }
 
+// As many workgroups as two for each of the 256 compute units have no splits.
 // CONFIG-LABEL: func @many_rows
+// CONFIG: splits = 2>
 // CONFIG: splits = 1>
-func.func @many_rows(%v: memref<256x1048576xf32>, %i: memref<256x512xi32>) {
+func.func @many_rows(%v: memref<256x1048576xf32>, %i: memref<256x512xi32>,
+    %v1: memref<257x1048576xf32>, %i1: memref<257x512xi32>) {
   pa.topk values(%v : memref<256x1048576xf32>) outs(%i : memref<256x512xi32>)
+  pa.topk values(%v1 : memref<257x1048576xf32>) outs(%i1 : memref<257x512xi32>)
   return
 }
 
@@ -82,7 +87,7 @@ func.func @many_short_rows(%v: memref<256x4096xf32>, %i: memref<256x512xi32>) {
 // One column more, one row less than compute units, and more candidates than
 // fit the LDS of a compute unit four times.
 // CONFIG-LABEL: func @not_for_waves
-// CONFIG-COUNT-3: waves = 8
+// CONFIG-COUNT-3: waves = 4
 func.func @not_for_waves(%v: memref<256x4097xf32>, %i: memref<256x512xi32>,
     %v1: memref<255x4096xf32>, %i1: memref<255x512xi32>,
     %v2: memref<256x4096xf32>, %i2: memref<256x4096xi32>) {
