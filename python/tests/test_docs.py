@@ -51,6 +51,7 @@ NOT_RUN = {
     "python3 -m venv --system-site-packages .venv": "test_installing, which is long",
     ".venv/bin/pip install --no-build-isolation --no-index .": "test_installing, which is long",
     "bench/run --check": "test_bench.py",
+    "bench/run --only gemm": "a part of bench/run --check; test_bench.py",
     "bench/run --compare A.co B.co": "has placeholders; test_bench.py",
     "bench/run --update": "changes the thresholds; test_bench.py",
     "PAGEDATTN_LONG_TESTS=1 PYTHONPATH=python:python/tests python3 -m pytest -m long "
