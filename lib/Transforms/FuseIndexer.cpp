@@ -153,6 +153,13 @@ static Pair findPair(TopKOp topk) {
                       op->getName().getStringRef().str();
         break;
       }
+    // What an earlier iteration left is read where row_ends are behind the
+    // context.
+    if (pair.reason.empty() && logits.getRowEnds() &&
+        logits.getFill() == Fill::none &&
+        pair.origin->getBlock() != logits->getBlock())
+      pair.reason = "the logits are allocated in another block, and what they "
+                    "hold behind the context may be read";
     for (Operation *dealloc : pair.deallocs)
       if (pair.reason.empty() && dealloc->getBlock() == topk->getBlock() &&
           dealloc->isBeforeInBlock(topk))
@@ -306,6 +313,14 @@ struct FuseIndexerPass : public pa::impl::PAFuseIndexerBase<FuseIndexerPass> {
     if (isFused) {
       indexer = makeIndexer(pair);
       why = "every pair that means the same is to be";
+      SharedMemory shared = findSharedMemory(indexer);
+      if (!shared.output.empty()) {
+        isFused = false;
+        why = shared.output +
+              (shared.isSame ? " is" : " may be, by what is known of it,") +
+              " memory of " + shared.other +
+              ", which the logits read before it is written";
+      }
     }
     if (isFused && mode == "auto") {
       const TargetInfo *target = getTargetOrError(pair.topk);

@@ -215,6 +215,61 @@ void IndexerLaunches::emit() {
   launch(IndexerRole::whole, " * (1 - " + hasSplits + ")");
 }
 
+/// The memref that `value` is a view of.
+static Value getRoot(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+/// Whether a root is memory of its own beside other such: an allocation, a
+/// global, or an argument of a function.
+static bool isOwnMemory(Value root) {
+  if (auto argument = dyn_cast<BlockArgument>(root))
+    return argument.getOwner()->isEntryBlock() &&
+           isa<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return isa<memref::AllocOp, memref::AllocaOp, memref::GetGlobalOp,
+             gpu::AllocOp>(root.getDefiningOp());
+}
+
+/// Two reads of one global are one memory.
+static bool isSameRoot(Value x, Value y) {
+  auto globalX = x.getDefiningOp<memref::GetGlobalOp>(),
+       globalY = y.getDefiningOp<memref::GetGlobalOp>();
+  return x == y ||
+         (globalX && globalY && globalX.getName() == globalY.getName());
+}
+
+SharedMemory mlir::pa::findSharedMemory(IndexerOp op) {
+  const LogitsOperands in = op.getLogitsOperands();
+  using Named = std::pair<StringRef, Value>;
+  const Named outputs[] = {{"indices", op.getIndices()},
+                           {"top_values", op.getTopValues()}};
+  const Named others[] = {{"q", in.q},
+                          {"query_scales", in.queryScales},
+                          {"keys", in.keys},
+                          {"key_scales", in.keyScales},
+                          {"weights", in.weights},
+                          {"block_table", in.blockTable},
+                          {"context_lens", in.contextLens},
+                          {"row_ends", in.rowEnds}};
+  SharedMemory unknown;
+  for (auto [outputName, output] : outputs) {
+    if (!output || !isa<MemRefType>(output.getType()))
+      continue;
+    for (auto [otherName, other] : others) {
+      if (!other)
+        continue;
+      Value x = getRoot(output), y = getRoot(other);
+      if (isSameRoot(x, y))
+        return {outputName.str(), otherName.str(), /*isSame=*/true};
+      if (!isOwnMemory(x) || !isOwnMemory(y))
+        unknown = {outputName.str(), otherName.str(), /*isSame=*/false};
+    }
+  }
+  return unknown;
+}
+
 LogicalResult mlir::pa::tileIndexer(RewriterBase &rewriter, IndexerOp op,
                                     const TargetInfo &target) {
   if (!op.getConfigAttr())
@@ -224,6 +279,11 @@ LogicalResult mlir::pa::tileIndexer(RewriterBase &rewriter, IndexerOp op,
     outputs.push_back(op.getTopValues());
   if (failed(checkLogitsForChip(op, op.getLogitsOperands(), outputs, target)))
     return failure();
+  SharedMemory shared = findSharedMemory(op);
+  if (shared.isSame)
+    return op.emitOpError()
+           << shared.output << " must not share memory with an input, found a "
+           << "view of the memory of " << shared.other;
   ImplicitLocOpBuilder host(op.getLoc(), rewriter);
   host.setInsertionPoint(op);
   IndexerLaunches(host, op, target).emit();

@@ -114,6 +114,17 @@ LogicalResult verifyLogitsMma(Operation *op, const LogitsOperands &in,
 
 /// Chooses the configuration of an op, or verifies the one it has.
 LogicalResult configureIndexer(IndexerOp op, const TargetInfo &target);
+
+/// Memory of an output that may be that of another operand, of memrefs: the
+/// workgroups of one kernel would read what others write.
+struct SharedMemory {
+  /// Names of the two operands; empty where no two share memory.
+  std::string output, other;
+  /// They are views of one memref. Else where one of them comes from is not
+  /// known; the arguments of a function are taken to be different memory.
+  bool isSame = false;
+};
+SharedMemory findSharedMemory(IndexerOp op);
 /// `tune` is how many of the best configurations become remarks.
 LogicalResult configureGroupedGemm(GroupedGemmOp op, const TargetInfo &target,
                                    unsigned tune);

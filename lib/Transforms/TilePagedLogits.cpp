@@ -125,7 +125,8 @@ void mlir::pa::describeLogitsOperands(ImplicitLocOpBuilder &host,
   spec.preconditions = {
       "context_lens[b] <= W * " + std::to_string(in.getPageSize()),
       "key_scales >= 0",
-      "block_table[b, j] < pages for j < ceil(context_lens[b] / P)"};
+      "block_table[b, j] < pages for j < ceil(context_lens[b] / P)",
+      "outputs share no memory with inputs"};
   auto keysType = cast<MemRefType>(in.keys.getType());
   if (target.hasTensorDma &&
       ShapedType::isDynamic(keysType.getStridesAndOffset().first[1]))

@@ -115,7 +115,8 @@ void TopKLaunches::launch(TopKRole role, TopKConfigAttr config,
       spec.args.push_back({"top_values", op.getTopValues()});
   }
   spec.sizes = {{"R", "values", 0}, {"C", "values", 1}};
-  spec.preconditions = {"C < 2147483648"};
+  spec.preconditions = {"C < 2147483648",
+                        "outputs share no memory with inputs"};
   if (op.getContextLens())
     spec.preconditions.push_back("R = " + std::to_string(*op.getNextN()) +
                                  " * the extent of context_lens");

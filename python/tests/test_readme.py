@@ -42,7 +42,8 @@ def limits(text):
     line = line.replace("\n ", "")
     n, heads, dim, page, k = re.search(
         r"1 to (\d+), H a multiple of 16 up to (\d+), D a multiple of 64 up to (\d+), pages of 1 to "
-        r"(\d+) tokens that divide 16 or are a multiple of 16; k up to (\d+)", line).groups()
+        r"(\d+) tokens that divide 16 or are a multiple of 16, tiled ones of 8 or more; "
+        r"k up to (\d+)", line).groups()
     return dict(queries=int(n), heads=int(heads), dim=int(dim), page=int(page), k=int(k))
 
 
@@ -66,15 +67,15 @@ def opt(mlir, *passes):
 
 def check_logits(formats, chip, cell):
     fmt = re.match(r"\w+", formats)[0]
-    first, last = map(int, re.search(r"linear and tiled pages of (\d+) to (\d+) tokens",
-                                     formats).groups())
+    first, last, first_tiled, last_tiled = map(int, re.search(
+        r"linear pages of (\d+) to (\d+) tokens, tiled ones of (\d+) to (\d+)", formats).groups())
+    assert last == last_tiled
     is_wanted = cell.startswith("yes")
     pages = [p for p in (1, 4, 8, 48) if first <= p < last] + [last]
     for page in pages if is_wanted else [64]:
-        for layout in ("linear", "tiled"):
-            if layout == "linear" or page >= 8:
-                works("pa.paged_logits", logits_mlir(chip, page=page, layout=layout, fmt=fmt), chip,
-                      is_wanted)
+        for layout, least in (("linear", first), ("tiled", first_tiled)):
+            works("pa.paged_logits", logits_mlir(chip, page=page, layout=layout, fmt=fmt), chip,
+                  is_wanted and page >= least)
     works("pa.paged_logits", logits_mlir(chip, page=(last // 16 + 1) * 16, fmt=fmt), chip, False)
     flavour = re.search(r"\((\w+)\)", cell)
     assert bool(flavour) == (fmt == "fp8")
@@ -176,6 +177,7 @@ def test_the_table_is_true(row, chip):
 @pytest.mark.parametrize("row, chip, true, false", [
     (("pa.paged_logits", "fp8"), "gfx950", "1 to 256 tokens", "1 to 512 tokens"),
     (("pa.paged_logits", "fp8"), "gfx950", "1 to 256 tokens", "1 to 128 tokens"),
+    (("pa.paged_logits", "fp8"), "gfx950", "tiled ones of 8", "tiled ones of 4"),
     (("pa.paged_logits", "fp8"), "gfx942", "yes (e4m3fnuz)", "yes (e4m3fn)"),
     (("pa.paged_logits", "mxfp4"), "gfx942", "| no |", "| yes |"),
     (("pa.paged_logits", "mxfp4"), "gfx1250", "| yes |", "| no |"),

@@ -240,3 +240,79 @@ func.func @call_between(%q: memref<2x1x64x128xf8E4M3FN>, %lens: memref<2xi32>, %
     outs(%indices : memref<2x8xi32>) {next_n = 1 : i64}
   return
 }
+
+// -----
+
+// Unfused, the top-k writes when all logits have been read.
+// CHECK-LABEL: func @output_is_table
+// CHECK-NOT: pa.indexer
+func.func @output_is_table(%q: memref<2x1x64x128xf8E4M3FN>, %lens: memref<2xi32>, %keys: memref<?x64x128xf8E4M3FN>,
+    %scales: memref<?x64xf32>, %w: memref<2x64xf32>, %table: memref<2x16xi32>) {
+  %logits = memref.alloc() : memref<2x1000xf32>
+  pa.paged_logits queries(%q : memref<2x1x64x128xf8E4M3FN>)
+    keys(%keys : memref<?x64x128xf8E4M3FN>) key_scales(%scales : memref<?x64xf32>)
+    weights(%w : memref<2x64xf32>) block_table(%table : memref<2x16xi32>)
+    context_lens(%lens : memref<2xi32>) outs(%logits : memref<2x1000xf32>)
+  // expected-remark @below {{not fused with its pa.paged_logits: indices is memory of block_table, which the logits read before it is written}}
+  pa.topk values(%logits : memref<2x1000xf32>) context_lens(%lens : memref<2xi32>)
+    outs(%table : memref<2x16xi32>) {next_n = 1 : i64}
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @output_is_view_of_weights
+// CHECK-NOT: pa.indexer
+func.func @output_is_view_of_weights(%q: memref<2x1x64x128xf8E4M3FN>, %lens: memref<2xi32>, %keys: memref<?x64x128xf8E4M3FN>,
+    %scales: memref<?x64xf32>, %w: memref<2x64xf32>, %table: memref<2x16xi32>, %indices: memref<2x8xi32>) {
+  %logits = memref.alloc() : memref<2x1000xf32>
+  %values = memref.subview %w[0, 8] [2, 8] [1, 1] : memref<2x64xf32> to memref<2x8xf32, strided<[64, 1], offset: 8>>
+  pa.paged_logits queries(%q : memref<2x1x64x128xf8E4M3FN>)
+    keys(%keys : memref<?x64x128xf8E4M3FN>) key_scales(%scales : memref<?x64xf32>)
+    weights(%w : memref<2x64xf32>) block_table(%table : memref<2x16xi32>)
+    context_lens(%lens : memref<2xi32>) outs(%logits : memref<2x1000xf32>)
+  // expected-remark @below {{not fused with its pa.paged_logits: top_values is memory of weights}}
+  pa.topk values(%logits : memref<2x1000xf32>) context_lens(%lens : memref<2xi32>)
+    outs(%indices : memref<2x8xi32>, %values : memref<2x8xf32, strided<[64, 1], offset: 8>>) {next_n = 1 : i64}
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @output_from_anywhere
+// CHECK-NOT: pa.indexer
+func.func @output_from_anywhere(%q: memref<2x1x64x128xf8E4M3FN>, %lens: memref<2xi32>, %keys: memref<?x64x128xf8E4M3FN>,
+    %scales: memref<?x64xf32>, %w: memref<2x64xf32>, %table: memref<2x16xi32>, %a: memref<2x16xi32>, %b: i1) {
+  %logits = memref.alloc() : memref<2x1000xf32>
+  %out = arith.select %b, %a, %table : memref<2x16xi32>
+  pa.paged_logits queries(%q : memref<2x1x64x128xf8E4M3FN>)
+    keys(%keys : memref<?x64x128xf8E4M3FN>) key_scales(%scales : memref<?x64xf32>)
+    weights(%w : memref<2x64xf32>) block_table(%table : memref<2x16xi32>)
+    context_lens(%lens : memref<2xi32>) outs(%logits : memref<2x1000xf32>)
+  // expected-remark @below {{not fused with its pa.paged_logits: indices may be, by what is known of it, memory of}}
+  pa.topk values(%logits : memref<2x1000xf32>) context_lens(%lens : memref<2xi32>)
+    outs(%out : memref<2x16xi32>) {next_n = 1 : i64}
+  return
+}
+
+// -----
+
+// Behind the context the logits of the iteration before are left.
+// CHECK-LABEL: func @logits_of_another_iteration
+// CHECK-NOT: pa.indexer
+func.func @logits_of_another_iteration(%q: memref<2x1x64x128xf8E4M3FN>, %lens: memref<2xi32>, %ends: memref<2xi32>, %keys: memref<?x64x128xf8E4M3FN>,
+    %scales: memref<?x64xf32>, %w: memref<2x64xf32>, %table: memref<2x16xi32>, %indices: memref<2x8xi32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %logits = memref.alloc() : memref<2x1000xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    pa.paged_logits queries(%q : memref<2x1x64x128xf8E4M3FN>)
+      keys(%keys : memref<?x64x128xf8E4M3FN>) key_scales(%scales : memref<?x64xf32>)
+      weights(%w : memref<2x64xf32>) block_table(%table : memref<2x16xi32>)
+      context_lens(%lens : memref<2xi32>) row_ends(%ends : memref<2xi32>) outs(%logits : memref<2x1000xf32>)
+    // expected-remark @below {{not fused with its pa.paged_logits: the logits are allocated in another block, and what they hold behind the context may be read}}
+    pa.topk values(%logits : memref<2x1000xf32>) row_ends(%ends : memref<2xi32>)
+      outs(%indices : memref<2x8xi32>)
+  }
+  return
+}
