@@ -100,6 +100,17 @@ static LogicalResult checkArguments() {
                    << "'\n";
       return failure();
     }
+  if (tune.getNumOccurrences() > 0) {
+    if (tune == 0) {
+      llvm::errs() << "error: --tune must be at least 1, found 0\n";
+      return failure();
+    }
+    if (outputDir.getNumOccurrences() > 0 || !emit.empty() || report) {
+      llvm::errs() << "error: --tune compiles nothing, so that -o, --emit and "
+                      "--report do not go with it\n";
+      return failure();
+    }
+  }
   if (chips.empty()) {
     llvm::errs() << "error: --chip is missing, known chips are "
                  << TargetInfo::knownChips() << "\n";
