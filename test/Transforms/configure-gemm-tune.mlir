@@ -1,8 +1,8 @@
 // The best configurations as remarks, the first of which is taken; and the same
 // from pa-compile, which then compiles nothing.
 // RUN: pa-opt %s --pa-set-target=chip=gfx950 --pa-configure=tune=2 2>&1 | FileCheck %s
-// RUN: rm -rf %t && pa-compile %s --chip=gfx942,gfx950 --tune=3 -o %t | FileCheck %s --check-prefix=LIST
-// RUN: not ls %t
+// RUN: rm -rf %t && mkdir %t && cd %t && pa-compile %s --chip=gfx942,gfx950 --tune=3 | FileCheck %s --check-prefix=LIST
+// RUN: not ls %t/*
 // RUN: not pa-compile %S/../../examples/topk.mlir --chip=gfx950 --tune=3 2>&1 | FileCheck %s --check-prefix=NONE
 
 // 16 rows of each group: HBM decides, and no two of the waves read a weight.
