@@ -137,3 +137,11 @@ def test_what_is_no_code_object_is_named(spoil, message, tmp_path):
     done = cost_of(bad)
     assert done.returncode == 2 and "bad.co" in done.stderr
     assert message in done.stderr, done.stderr
+
+
+def test_the_cost_of_a_code_object_has_no_statistics(tmp_path):
+    code = FIXTURES / "gfx950" / "gemm_fp8" / "kernel.co"
+    done = subprocess.run([kernel_harness.BIN / "pa-run", "--cost", code,
+                           f"--stats={tmp_path / 'stats.json'}"], capture_output=True, text=True)
+    assert done.returncode == 2 and not list(tmp_path.iterdir())
+    assert "--cost runs nothing, so that --stats and --trace do not go with it" in done.stderr

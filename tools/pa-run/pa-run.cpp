@@ -355,5 +355,10 @@ int main(int Argc, char **Argv) {
           Argc, Argv,
           "Runs a kernel of an AMDGPU code object in the emulator\n", &errs()))
     return ExitUsage;
-  return Line.Cost ? printCost(Line.SpecPath) : runSpec(Line);
+  if (!Line.Cost)
+    return runSpec(Line);
+  if (!Line.StatsPath.empty() || !Line.Trace.empty())
+    return usageError("--cost runs nothing, so that --stats and --trace do not "
+                      "go with it");
+  return printCost(Line.SpecPath);
 }
