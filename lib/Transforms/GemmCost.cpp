@@ -14,6 +14,11 @@ using namespace mlir::pa;
 
 constexpr int64_t kRows = GemmShape::kRows;
 
+int64_t mlir::pa::getGemmRegisterLimit(int64_t waves,
+                                       const TargetInfo &target) {
+  return target.vgprsPerLane / llvm::divideCeil(waves, target.simdsPerCu);
+}
+
 int64_t mlir::pa::getGemmColumnUnit(GroupedGemmOp op) {
   if (!op.getCScales())
     return 1;
@@ -49,9 +54,7 @@ struct Tiling {
 
 /// From small to large. Waves share K where there are few rows: the weights are
 /// read once, by many waves. Rows go through LDS where several waves need them,
-/// weights where two rows of waves do. The sums of 128 by 128 in a wave, 256
-/// registers of a wave of 64, leave too few for the rest: LLVM moves 80 of them
-/// about in each iteration of 128 matrix instructions.
+/// weights where two rows of waves do.
 static constexpr Tiling kTilings[] = {
     {16, 32, 1, 1, 1, 4, 0},   {16, 32, 2, 1, 1, 4, 0},
     {16, 64, 1, 1, 1, 4, 0},   {16, 64, 2, 1, 1, 4, 0},
@@ -63,10 +66,11 @@ static constexpr Tiling kTilings[] = {
     {128, 128, 1, 2, 2, 1, 2}, {128, 128, 1, 1, 4, 1, 2},
     {128, 256, 1, 1, 4, 1, 2}, {128, 256, 1, 2, 2, 1, 2},
     {256, 128, 1, 2, 2, 1, 2}, {192, 256, 1, 2, 2, 1, 2},
-    {256, 192, 1, 2, 2, 1, 2}, {128, 256, 1, 2, 4, 1, 2},
-    {192, 256, 1, 4, 4, 1, 2}, {256, 256, 1, 4, 4, 1, 2},
-    {128, 256, 2, 1, 4, 1, 2}, {192, 256, 2, 2, 2, 1, 2},
-    {256, 192, 2, 2, 2, 1, 2}};
+    {256, 192, 1, 2, 2, 1, 2}, {64, 512, 1, 1, 4, 1, 2},
+    {96, 512, 1, 1, 4, 1, 2},  {128, 512, 1, 1, 4, 1, 2},
+    {128, 256, 1, 2, 4, 1, 2}, {192, 256, 1, 4, 4, 1, 2},
+    {256, 256, 1, 4, 4, 1, 2}, {128, 256, 2, 1, 4, 1, 2},
+    {192, 256, 2, 2, 2, 1, 2}, {256, 192, 2, 2, 2, 1, 2}};
 
 namespace {
 /// Rates that no table has, because they are the model's and not the chip's.
@@ -87,16 +91,12 @@ public:
 
   GemmCandidate evaluate();
 
-private:
   struct Registers {
     int64_t sums, others;
   };
   Registers getRegisters();
-  int64_t getRegisterLimit() const {
-    return std::min<int64_t>(
-        target.maxVgprs, target.vgprsPerLane /
-                             llvm::divideCeil(t.getWaves(), target.simdsPerCu));
-  }
+
+private:
   int64_t getVectorInstructions() const;
 
   GroupedGemmOp op;
@@ -174,10 +174,18 @@ GemmCandidate Model::evaluate() {
   const int64_t ldsBytes = getGemmLdsBytes(op, shape, config, target);
   const auto [sums, others] = getRegisters();
   const int64_t registers = sums + others;
-  // Matrix instructions alone can name more than 256 registers of a lane.
-  constexpr int64_t kNamed = 256;
-  result.fits = registers <= getRegisterLimit() && others <= kNamed &&
-                ldsBytes <= target.ldsBytes;
+  const int64_t limit = getGemmRegisterLimit(t.getWaves(), target);
+  // LLVM takes about a fourth more registers than it needs.
+  const int64_t taken = std::min(registers * 5 / 4, limit);
+  result.fits = registers <= limit && ldsBytes <= target.ldsBytes;
+  // The sums lie in accumulation registers, the rest in the others. LLVM moves
+  // registers about in the loop where the sums take more than three quarters:
+  // 80 for 128 matrix instructions with sums of 128 by 128.
+  if (const int64_t acc = target.accVgprs)
+    result.fits = result.fits && sums <= acc * 3 / 4 &&
+                  others <= target.vgprsPerLane - acc;
+  else
+    result.fits = result.fits && registers * 5 / 4 <= limit;
 
   const auto number = [](int64_t value) { return static_cast<double>(value); };
   const double simds = number(target.simdsPerCu);
@@ -222,8 +230,6 @@ GemmCandidate Model::evaluate() {
   const int64_t tiles = llvm::divideCeil(work.rows, t.tileM) *
                         llvm::divideCeil(shape.n, t.tileN) * work.groups;
   const int64_t rounds = llvm::divideCeil(tiles, work.numCus);
-  // LLVM takes about a fourth more registers than it needs where they are free.
-  const int64_t taken = std::min(registers * 5 / 4, target.maxVgprs);
   const int64_t resident =
       std::max<int64_t>(1, target.getOccupancy(taken, ldsBytes, t.getWaves()) *
                                target.simdsPerCu / t.getWaves());
@@ -254,6 +260,27 @@ GemmCandidate Model::evaluate() {
                         (mma.getFlopsPerCycle() * simds * number(work.numCus));
   result.ofHbmPeak = hbm / result.cycles;
   return result;
+}
+
+int64_t mlir::pa::getGemmRegisters(GroupedGemmOp op, const TargetInfo &target) {
+  GemmConfigAttr config = op.getConfigAttr();
+  const MmaInfo &mma = getMmaInfo(config.getMma());
+  const GemmShape shape(op, mma, target);
+  const Tiling t{config.getTileM(),
+                 config.getTileN(),
+                 std::max<int64_t>(1, config.getTileK() / shape.chunk),
+                 config.getWavesM(),
+                 config.getWavesN(),
+                 config.getWavesK(),
+                 config.getStages()};
+  const GemmWork work(op, target.numCus);
+  const auto [sums, others] =
+      Model(op, shape, mma, target, work, t, config).getRegisters();
+  const int64_t limit = getGemmRegisterLimit(t.getWaves(), target);
+  int64_t registers = target.maxVgprs;
+  while (registers < sums + others && 2 * registers <= limit)
+    registers *= 2;
+  return registers;
 }
 
 SmallVector<GemmCandidate> mlir::pa::rankGemmConfigs(GroupedGemmOp op, MmaId id,

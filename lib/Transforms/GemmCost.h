@@ -50,6 +50,13 @@ SmallVector<GemmCandidate> rankGemmConfigs(GroupedGemmOp op, MmaId mma,
 std::string describe(const GemmCandidate &candidate, const MmaInfo &mma,
                      const TargetInfo &target, int64_t numCus);
 
+/// Registers of a lane that the waves of one workgroup leave each other.
+int64_t getGemmRegisterLimit(int64_t waves, const TargetInfo &target);
+
+/// Registers of a lane to give to the kernel: the chip's usual number, doubled
+/// until there is room for what the configuration needs.
+int64_t getGemmRegisters(GroupedGemmOp op, const TargetInfo &target);
+
 /// Product columns that a wave must have together: those of a block of
 /// requantised output.
 int64_t getGemmColumnUnit(GroupedGemmOp op);

@@ -32,9 +32,14 @@ void GemmKernel::allocateStages() {
   stageWords = view(b.getI32Type());
   stagesOfRows = view(cast<MemRefType>(a.getType()).getElementType());
   stagesOfWeights = view(cast<MemRefType>(weights.getType()).getElementType());
+}
 
-  // One register for each stage and operand; all else is an offset of the
-  // access, which has 16 bits.
+/// Where the lane reads and writes in the stages: one register for each stage
+/// and operand; all else is an offset of the access, which has 16 bits.
+void GemmKernel::emitStagePlaces() {
+  for (SmallVector<Value> *places :
+       {&rowReads, &weightReads, &rowWrites, &weightWrites})
+    places->clear();
   const int64_t last = kStages * stages.bytes / 4 - 1;
   auto inStage = [&](const GemmStages::Operand &staged, Value firstBlock,
                      int64_t stage) {
