@@ -26,13 +26,15 @@ struct GemmWork {
 /// chip's clock, for all of the work.
 struct GemmCandidate {
   GemmConfigAttr config;
-  /// Place in the list, which decides among equals.
+  /// Place in the list, which decides last.
   size_t order = 0;
   /// Registers and LDS suffice.
   bool fits = true;
   double cycles = 0;
   /// The same with an HBM that is never in the way, which decides.
   double withoutHbm = 0;
+  /// The same without any latency, which decides among equals.
+  double busy = 0;
   /// What takes them: "matrix", "vector", "lds", "cache", "latency" or "hbm".
   StringRef bound;
   /// Floating-point operations, and bytes that HBM has to move at least.
