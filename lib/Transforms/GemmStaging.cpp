@@ -301,7 +301,8 @@ void GemmKernel::finishCopies(ValueRange words, int64_t stage) {
 }
 
 /// Until every wave's part of the stage is there. What a wave loads to
-/// registers after its copies may still be on its way: loads end in order.
+/// registers after its copies may still be on its way: loads end in order, and
+/// the barrier is one of LDS. One of all memory waits for all loads on gfx1250.
 void GemmKernel::waitForStage() {
   const int64_t later = stages.weights.way == GemmStages::Way::lanes
                             ? stages.chunks * getColumnBlocks() * shape.b.runs
@@ -318,7 +319,7 @@ void GemmKernel::waitForStage() {
         /*store=*/IntegerAttr(),
         /*ds=*/IntegerAttr(), /*exp=*/IntegerAttr(),
         /*tensor=*/tensorCopies.empty() ? IntegerAttr() : count(0));
-  b.create<gpu::BarrierOp>();
+  b.create<amdgpu::LDSBarrierOp>();
 }
 
 void GemmKernel::readStage(Chunk &chunk, int64_t stage, int64_t inStage) {
@@ -397,7 +398,7 @@ void GemmKernel::emitStagedSteps(Sums &sums) {
   };
 
   // What the tile before left in LDS may still be read.
-  b.create<gpu::BarrierOp>();
+  b.create<amdgpu::LDSBarrierOp>();
   SmallVector<Value> waiting;
   SmallVector<Chunk> step = startStep(index(0), 0, waiting);
   if (hasOwnWeights) {

@@ -225,6 +225,8 @@ FailureOr<std::string> BankCheck::run() {
   }
   for (size_t i = 0; i < lines.size(); ++i) {
     StringRef line = withoutComment(lines[i]);
+    if (line == ".amdgpu_metadata")
+      break;
     if (line.consume_back(":")) {
       if (failed(visitLabel(i, line)))
         return failure();
