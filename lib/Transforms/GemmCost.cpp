@@ -155,7 +155,14 @@ Model::Registers Model::getRegisters() {
     products = target.accVgprs == 0 ? sums : 6 * shape.accPerLane;
   const int64_t offsets = (isDirect ? rowBlocks * shape.a.runs : 0) +
                           (ownsWeights ? columns * shape.b.runs : 0);
-  return {sums, operands, scales + products + offsets + rest};
+  // What passes through registers on its way to LDS, and from where.
+  int64_t onTheWay = 0;
+  for (const GemmStages::Operand *staged : {&stages.rows, &stages.weights})
+    if (!isDirect && staged->way == GemmStages::Way::registers)
+      onTheWay += llvm::divideCeil(staged->blocks, t.wavesM * t.wavesN) *
+                  (2 + t.chunks * staged->operand->runs *
+                           staged->operand->getRunWords());
+  return {sums, operands, scales + products + offsets + onTheWay + rest};
 }
 
 /// LLVM takes about a fourth more registers than it needs where it may.
@@ -166,12 +173,13 @@ bool Model::hasRegisters(const Registers &registers) const {
   const int64_t limit = getGemmRegisterLimit(t.getWaves(), target);
   if (const int64_t acc = target.accVgprs) {
     // Only matrix instructions reach the sums in accumulation registers. With
-    // more than three quarters of them LLVM moves registers about in the loop,
-    // 80 for 128 instructions with sums of 128 by 128. Those that are scaled
-    // are in both places: sums of 96 by 128 spilled 515.
+    // more than three quarters of either kind LLVM moves registers about in the
+    // loop, 80 for 128 instructions with sums of 128 by 128. Sums that are
+    // scaled are in both places: those of 96 by 128 spilled 515.
     const int64_t most = shape.segment == 0 ? acc * 3 / 4 : acc / 2;
     return registers.getAll() <= limit && registers.sums <= most &&
-           registers.operands + registers.others <= target.vgprsPerLane - acc;
+           registers.operands + registers.others <=
+               (target.vgprsPerLane - acc) * 3 / 4;
   }
   // Scales of a matrix instruction lie in the first 256 registers, where LLVM
   // puts operands first: with 208 of them it spilled scales.
@@ -299,8 +307,10 @@ int64_t mlir::pa::getGemmRegisters(GroupedGemmOp op, const TargetInfo &target) {
       Model(op, shape, mma, target, work, t, config).getRegisters().getAll();
   const int64_t limit = getGemmRegisterLimit(t.getWaves(), target);
   int64_t registers = target.maxVgprs;
-  while (registers < needed && 2 * registers <= limit)
-    registers *= 2;
+  // What is more than usual has its reserve.
+  if (needed > registers)
+    while (registers < withReserve(needed) && 2 * registers <= limit)
+      registers *= 2;
   return registers;
 }
 
