@@ -8,6 +8,7 @@
 #include "GemmKernel.h"
 #include "ScalarFormats.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <deque>
@@ -110,10 +111,23 @@ SmallVector<Value> GemmKernel::getFragments(ArrayRef<Value> words,
   return result;
 }
 
+/// What f32 scales multiply a product with; null where there are none.
+Value GemmKernel::getFactor(const Chunk &chunk, int64_t tile, int64_t block) {
+  Value factor;
+  if (op.getAScale() == ScaleKind::f32_1x128)
+    factor = chunk.rowScales[block];
+  if (op.getBScale() == ScaleKind::f32_128x128) {
+    Value scale = chunk.weightScales[tile / getTilesPerScale()];
+    factor = factor ? b.create<arith::MulFOp>(factor, scale) : scale;
+  }
+  return factor;
+}
+
 /// `sum` and `partial`, the sum over segment `segment` of the chunk, times the
 /// scales that the matrix instruction did not apply.
 Value GemmKernel::addSegment(Value sum, Value partial, const Chunk &chunk,
-                             int64_t tile, int64_t block, int64_t segment) {
+                             Value factor, int64_t tile, int64_t block,
+                             int64_t segment) {
   const ScaleKind aKind = op.getAScale(), bKind = op.getBScale();
   Value result = partial;
   // Exponents add before they meet the sum, so that 0 with 254 is exact.
@@ -154,20 +168,45 @@ Value GemmKernel::addSegment(Value sum, Value partial, const Chunk &chunk,
     result = b.create<vector::FromElementsOp>(
         cast<VectorType>(partial.getType()), elements);
   }
-  Value factor;
-  if (aKind == ScaleKind::f32_1x128)
-    factor = chunk.rowScales[block];
-  if (bKind == ScaleKind::f32_128x128) {
-    Value scale = chunk.weightScales[tile / getTilesPerScale()];
-    factor = factor ? b.create<arith::MulFOp>(factor, scale) : scale;
-  }
   if (!factor)
     return b.create<arith::AddFOp>(sum, result);
   factor = b.create<vector::BroadcastOp>(partial.getType(), factor);
   return b.create<math::FmaOp>(result, factor, sum);
 }
 
-void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
+/// What the products of a chunk need of it: f32 scales as their factors, so
+/// that no product waits with two registers of scales.
+GemmKernel::Chunk GemmKernel::withoutOperands(Chunk chunk) {
+  if (getFactor(chunk, 0, 0))
+    for (int64_t tile = 0; tile < tilesN; tile += getTilesPerScale())
+      for (int64_t block = 0; block < rowBlocks; ++block)
+        chunk.factors.push_back(getFactor(chunk, tile, block));
+  if (op.getAScale() == ScaleKind::f32_1x128)
+    chunk.rowScales.clear();
+  if (op.getBScale() == ScaleKind::f32_128x128)
+    chunk.weightScales.clear();
+  chunk.weights.clear();
+  chunk.rows.clear();
+  return chunk;
+}
+
+/// Adds the products of a chunk, with their scales.
+void GemmKernel::addProducts(const Chunk &chunk, Sums &sums) {
+  const int64_t segments = getNumSegments();
+  for (auto [i, product] : llvm::enumerate(chunk.products)) {
+    const int64_t number = static_cast<int64_t>(i), ofSum = number / segments;
+    const int64_t tile = ofSum / rowBlocks, block = ofSum % rowBlocks;
+    Value factor;
+    if (!chunk.factors.empty())
+      factor = chunk.factors[tile / getTilesPerScale() * rowBlocks + block];
+    sums[ofSum] = addSegment(sums[ofSum], product, chunk, factor, tile, block,
+                             number % segments);
+  }
+}
+
+/// Multiplies a chunk. Where `later`, the products that are to be scaled stay
+/// in it for addProducts.
+void GemmKernel::multiply(Chunk &chunk, Sums &sums, bool later,
                           function_ref<void(int64_t)> afterTile) {
   auto kind = MmaIdAttr::get(b.getContext(), mma.id);
   auto codesType = VectorType::get({4}, b.getType<Float8E8M0FNUType>());
@@ -187,8 +226,7 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
   const int64_t wordsPerTile = shape.blocksPerTile * shape.b.runs;
   const int64_t perSegment =
       isSegmented() ? shape.segment / mma.k : shape.fragments;
-  const int64_t segments =
-      isSegmented() ? std::max<int64_t>(1, shape.chunk / shape.segment) : 1;
+  const int64_t segments = getNumSegments();
   // One product is on its way while the one before is scaled: one by one, a
   // wave waits for each, 11 idle issue slots after an f8f6f4 instruction. Where
   // a product is several instructions, another wave fills the gap between two.
@@ -202,7 +240,8 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
     const Product p = unscaled.front();
     unscaled.pop_front();
     Value &sum = sums[p.tile * rowBlocks + p.block];
-    sum = addSegment(sum, p.value, chunk, p.tile, p.block, p.segment);
+    sum = addSegment(sum, p.value, chunk, getFactor(chunk, p.tile, p.block),
+                     p.tile, p.block, p.segment);
   };
   for (int64_t tile = 0; tile < tilesN; ++tile) {
     SmallVector<Value> fragments = getFragments(
@@ -229,6 +268,10 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
         }
         if (!isSegmented()) {
           sum = acc;
+          continue;
+        }
+        if (later) {
+          chunk.products.push_back(acc);
           continue;
         }
         unscaled.push_back({acc, tile, block, segment});
@@ -258,21 +301,48 @@ void GemmKernel::emitDirectSteps(Sums &sums) {
       step.push_back(loadChunk(add(first, i), /*isTail=*/false));
     return step;
   };
-  // The next step is loaded while this one is multiplied.
+  // The next step is loaded while this one is multiplied. LLVM's scheduler must
+  // not mix the two: a step would then wait for loads of the next one, in full.
+  // Products that are to be scaled are so in the next step, before its own: a
+  // wave waits for no matrix instruction then, and no packed instruction is in
+  // the shadow of one, where LLVM takes it apart. What is left of the step
+  // before follows a step.
   auto emitStep = [&](SmallVector<Chunk> &step, Value number, bool hasNext,
                       Sums &sums) {
     SmallVector<Chunk> next;
     if (hasNext)
       next = loadStep(add(number, 1));
     keepLoadsAbove();
-    for (const Chunk &chunk : step)
-      multiply(chunk, sums);
+    for (const Chunk &chunk : ArrayRef(step).drop_front(perStep))
+      addProducts(chunk, sums);
+    b.create<ROCDL::SchedBarrier>(0);
+    step.truncate(perStep);
+    for (Chunk &chunk : step) {
+      multiply(chunk, sums, /*later=*/true);
+      if (isSegmented())
+        next.push_back(withoutOperands(chunk));
+    }
+    b.create<ROCDL::SchedBarrier>(0);
     step = next;
   };
   SmallVector<Chunk> step = loadStep(index(0));
+  if (isSegmented()) {
+    // Nothing is left of no step.
+    for (int64_t i = 0; i < perStep; ++i) {
+      Chunk none = withoutOperands(step[i]);
+      none.products.assign(tilesN * rowBlocks * getNumSegments(), zeroSum());
+      SmallVector<Value> zeros;
+      for (Value value : none.flatten())
+        zeros.push_back(
+            b.create<arith::ConstantOp>(b.getZeroAttr(value.getType())));
+      step.push_back(none.withValues(zeros));
+    }
+  }
   const int64_t inLoop = emitStepLoop(steps, step, sums, emitStep);
   for (int64_t number = inLoop; number < steps; ++number)
     emitStep(step, index(number), number + 1 < steps, sums);
+  for (const Chunk &chunk : step)
+    addProducts(chunk, sums);
 }
 
 /// The loop over all of `steps` but the last one or two, in pairs; returns how
@@ -286,8 +356,10 @@ int64_t GemmKernel::emitStepLoop(int64_t steps, SmallVector<Chunk> &step,
   const SmallVector<Chunk> like = step;
   SmallVector<Value> carried(sums);
   llvm::append_range(carried, flatten(step));
+  // Counted one by one: the end is an equality then, which gfx942 and gfx950
+  // compare in scalar registers, unlike the order of 64-bit numbers.
   auto loop =
-      b.create<scf::ForOp>(index(0), index(inLoop), index(kPair), carried);
+      b.create<scf::ForOp>(index(0), index(inLoop / kPair), index(1), carried);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -295,7 +367,8 @@ int64_t GemmKernel::emitStepLoop(int64_t steps, SmallVector<Chunk> &step,
     Sums inner(args.take_front(sums.size()));
     step = unflatten(like, args.drop_front(sums.size()));
     for (int64_t i = 0; i < kPair; ++i)
-      emitStep(step, add(loop.getInductionVar(), i), /*hasNext=*/true, inner);
+      emitStep(step, add(mul(loop.getInductionVar(), kPair), i),
+               /*hasNext=*/true, inner);
     SmallVector<Value> yielded(inner);
     llvm::append_range(yielded, flatten(step));
     b.create<scf::YieldOp>(yielded);
@@ -325,7 +398,8 @@ GemmKernel::Sums GemmKernel::emitProduct() {
   const int64_t all = full + (shape.getTail() > 0 ? 1 : 0);
   for (int64_t number = done; number < all; ++number) {
     auto addChunk = [&] {
-      multiply(loadChunk(index(number), /*isTail=*/number == full), sums);
+      Chunk chunk = loadChunk(index(number), /*isTail=*/number == full);
+      multiply(chunk, sums, /*later=*/false);
     };
     if (wavesK == 1) {
       addChunk();
