@@ -4,7 +4,8 @@ Logits: two sequences, of 4096 and 2048 tokens in five shares each, as the peers
 figures were counted, and of 65536 and 32768 tokens in ten shares in all; the first
 shows what a workgroup costs before its loop, the second the loop. Top-k: one row
 of 131072 columns. GEMM: two experts, K 1024; 128 rows, N 512, on the whole chip, or
-1024 rows, N 1024, as two compute units do it, with the tiles of many rows.
+1024 rows, N 1024, as two compute units do it, with the tiles of many rows. Weights:
+three experts of which one has no rows, the others 16 or one.
 """
 
 import numpy as np
@@ -75,10 +76,11 @@ def topk(pa, chip, k, wave_size, columns=131072) -> dict:
     return found
 
 
-def gemm(pa, chip, formats, scales, is_large, k=1024, experts=2) -> dict:
-    rows, n = (1024, 1024) if is_large else (128, 512)
-    tuning = {"num_cus": 2} if is_large else {}
+def _gemm(pa, chip, formats, scales, offsets, n, k, **tuning) -> dict:
+    """Statistics of a problem with the offsets of its groups; bytes of the weights
+    of an expert."""
     rng = np.random.default_rng(5)
+    rows, experts = offsets[-1], len(offsets) - 1
     shapes = {"a": (rows, k), "b": (experts, n, k)}
     operands = {}
     for side, shape in shapes.items():
@@ -90,19 +92,34 @@ def gemm(pa, chip, formats, scales, is_large, k=1024, experts=2) -> dict:
         else:
             operands[side] = rng.integers(0, 0x70, (*lead, width // 2 if is_fp4 else width),
                                           dtype=np.uint8)
+    expert_bytes = operands["b"][0].nbytes
     if scales == "e8m0_1x32":
         operands |= {"a_scale": np.full((rows, k // 32), 120, np.uint8),
                      "b_scale": np.full((experts, n, k // 32), 120, np.uint8)}
     elif scales == "f32_128x128":
         operands |= {"a_scale": np.ones((rows, k // 128), np.float32),
                      "b_scale": np.ones((experts, n // 128, k // 128), np.float32)}
-    offsets = np.linspace(0, rows, experts + 1).astype(np.int32)
-    stats = pa.grouped_gemm(operands.pop("a"), operands.pop("b"), offsets, formats=formats,
-                            scales=scales, chip=chip, device="emulator", **operands,
-                            **tuning).stats
+    stats = pa.grouped_gemm(operands.pop("a"), operands.pop("b"), np.array(offsets, np.int32),
+                            formats=formats, scales=scales, chip=chip, device="emulator",
+                            **operands, **tuning).stats
+    return stats, expert_bytes
+
+
+def gemm(pa, chip, formats, scales, is_large, k=1024, experts=2) -> dict:
+    rows, n = (1024, 1024) if is_large else (128, 512)
+    tuning = {"num_cus": 2} if is_large else {}
+    offsets = np.linspace(0, rows, experts + 1).astype(int)
+    stats, _ = _gemm(pa, chip, formats, scales, offsets, n, k, **tuning)
     outputs = rows * n
-    return {"instructions_per_output": round(stats["instructions"] / outputs, 4),
-            "bytes_per_output": round(stats["bytes_loaded"]["global"] / outputs, 3),
-            "lds_bytes_per_output": round((stats["bytes_loaded"]["lds"] +
-                                           stats["bytes_stored"]["lds"]) / outputs, 3),
-            "lds_conflicts_per_output": round(stats["lds_bank_conflicts"] / outputs, 4)}
+    found = {"instructions_per_output": round(stats["instructions"] / outputs, 4),
+             "bytes_per_output": round(stats["bytes_loaded"]["global"] / outputs, 3),
+             "lds_bytes_per_output": round((stats["bytes_loaded"]["lds"] +
+                                            stats["bytes_stored"]["lds"]) / outputs, 3),
+             "lds_conflicts_per_output": round(stats["lds_bank_conflicts"] / outputs, 4)}
+    if not is_large:
+        # How often the weights of experts that have rows are read.
+        for rows in (1, 16):
+            stats, expert_bytes = _gemm(pa, chip, formats, scales, (0, rows, rows, 2 * rows), n, k)
+            found[f"weight_reads_{rows}"] = round(
+                stats["by_buffer"]["b"]["bytes_loaded"] / (2 * expert_bytes), 3)
+    return found

@@ -68,18 +68,13 @@ private:
 
   // The sum over K: GemmProduct.cpp.
   Sums emitProduct();
-  void emitDirectSteps(Sums &sums);
+  int64_t emitDirectSteps(Sums &sums);
   /// Emits one step: `step` is what it multiplies, and then what the next one
   /// does.
   using StepEmitter = function_ref<void(SmallVector<Chunk> &step, Value number,
                                         bool hasNext, Sums &sums)>;
   int64_t emitStepLoop(int64_t steps, SmallVector<Chunk> &step, Sums &sums,
                        StepEmitter emitStep);
-  /// Steps that every wave has of those that go straight to registers.
-  int64_t getDirectSteps() const {
-    return shape.getFullChunks() /
-           (config.getTileK() / shape.chunk * config.getWavesK());
-  }
   void multiply(Chunk &chunk, Sums &sums, bool later,
                 function_ref<void(int64_t)> afterTile = nullptr);
   Chunk withoutOperands(Chunk chunk);

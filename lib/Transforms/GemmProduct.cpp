@@ -286,38 +286,44 @@ void GemmKernel::multiply(Chunk &chunk, Sums &sums, bool later,
     scaleFirst();
 }
 
-/// Adds the steps `waveK`, `waveK + waves_k`, ... , as many as every wave has,
-/// whose operands go straight to registers. Two steps make one iteration, so
-/// that nothing moves between registers.
-void GemmKernel::emitDirectSteps(Sums &sums) {
+/// Adds the chunks that all waves have as many of, whose operands go straight
+/// to registers, and returns how many that are. Steps `waveK`,
+/// `waveK + waves_k`, ... , two of which make one iteration, so that nothing
+/// moves between registers; then a smaller step of what is left.
+int64_t GemmKernel::emitDirectSteps(Sums &sums) {
   const int64_t perStep = config.getTileK() / shape.chunk;
-  const int64_t steps = getDirectSteps();
-  if (steps == 0)
-    return;
-  auto loadStep = [&](Value number) {
-    Value first = mul(add(mul(number, config.getWavesK()), waveK), perStep);
+  const int64_t wavesK = config.getWavesK(), full = shape.getFullChunks();
+  const int64_t steps = full / (perStep * wavesK);
+  const int64_t inSteps = steps * perStep * wavesK;
+  const int64_t perRest = (full - inSteps) / wavesK;
+  auto loadChunks = [&](Value first, int64_t count) {
     SmallVector<Chunk> step;
-    for (int64_t i = 0; i < perStep; ++i)
+    for (int64_t i = 0; i < count; ++i)
       step.push_back(loadChunk(add(first, i), /*isTail=*/false));
     return step;
   };
-  // The next step is loaded while this one is multiplied. LLVM's scheduler must
-  // not mix the two: a step would then wait for loads of the next one, in full.
-  // Products that are to be scaled are so in the next step, before its own: a
-  // wave waits for no matrix instruction then, and no packed instruction is in
-  // the shadow of one, where LLVM takes it apart. What is left of the step
-  // before follows a step.
-  auto emitStep = [&](SmallVector<Chunk> &step, Value number, bool hasNext,
-                      Sums &sums) {
-    SmallVector<Chunk> next;
-    if (hasNext)
-      next = loadStep(add(number, 1));
+  auto loadStep = [&](Value number) {
+    return loadChunks(mul(add(mul(number, wavesK), waveK), perStep), perStep);
+  };
+  auto loadFrom = [&](int64_t number) {
+    return number < steps
+               ? loadStep(index(number))
+               : loadChunks(add(mul(waveK, perRest), inSteps), perRest);
+  };
+  // The next step has been loaded when this one is multiplied. LLVM's scheduler
+  // must not mix the two: a step would then wait for loads of the next one, in
+  // full. Products that are to be scaled are so in the next step, before its
+  // own: a wave waits for no matrix instruction then, and no packed instruction
+  // is in the shadow of one, where LLVM takes it apart.
+  auto multiplyStep = [&](SmallVector<Chunk> &step, SmallVector<Chunk> next,
+                          Sums &sums) {
     keepLoadsAbove();
-    for (const Chunk &chunk : ArrayRef(step).drop_front(perStep))
+    for (const Chunk &chunk : step)
       addProducts(chunk, sums);
     b.create<ROCDL::SchedBarrier>(0);
-    step.truncate(perStep);
     for (Chunk &chunk : step) {
+      if (!chunk.products.empty())
+        continue;
       multiply(chunk, sums, /*later=*/true);
       if (isSegmented())
         next.push_back(withoutOperands(chunk));
@@ -325,24 +331,30 @@ void GemmKernel::emitDirectSteps(Sums &sums) {
     b.create<ROCDL::SchedBarrier>(0);
     step = next;
   };
-  SmallVector<Chunk> step = loadStep(index(0));
-  if (isSegmented()) {
-    // Nothing is left of no step.
-    for (int64_t i = 0; i < perStep; ++i) {
-      Chunk none = withoutOperands(step[i]);
-      none.products.assign(tilesN * rowBlocks * getNumSegments(), zeroSum());
-      SmallVector<Value> zeros;
-      for (Value value : none.flatten())
-        zeros.push_back(
-            b.create<arith::ConstantOp>(b.getZeroAttr(value.getType())));
-      step.push_back(none.withValues(zeros));
-    }
+  SmallVector<Chunk> step = loadFrom(0);
+  // Before the first step there is nothing to be scaled.
+  for (int64_t i = 0; isSegmented() && i < perStep && steps > 0; ++i) {
+    Chunk none = withoutOperands(step[i]);
+    none.products.assign(tilesN * rowBlocks * getNumSegments(), zeroSum());
+    SmallVector<Value> zeros;
+    for (Value value : none.flatten())
+      zeros.push_back(
+          b.create<arith::ConstantOp>(b.getZeroAttr(value.getType())));
+    step.push_back(none.withValues(zeros));
   }
-  const int64_t inLoop = emitStepLoop(steps, step, sums, emitStep);
-  for (int64_t number = inLoop; number < steps; ++number)
-    emitStep(step, index(number), number + 1 < steps, sums);
+  const int64_t inLoop = emitStepLoop(
+      steps, step, sums,
+      [&](SmallVector<Chunk> &step, Value number, bool, Sums &sums) {
+        multiplyStep(step, loadStep(add(number, 1)), sums);
+      });
+  const int64_t all = steps + (perRest > 0 ? 1 : 0);
+  for (int64_t number = inLoop; number < all; ++number)
+    multiplyStep(step,
+                 number + 1 < all ? loadFrom(number + 1) : SmallVector<Chunk>(),
+                 sums);
   for (const Chunk &chunk : step)
     addProducts(chunk, sums);
+  return inSteps + perRest * wavesK;
 }
 
 /// The loop over all of `steps` but the last one or two, in pairs; returns how
@@ -351,7 +363,7 @@ int64_t GemmKernel::emitStepLoop(int64_t steps, SmallVector<Chunk> &step,
                                  Sums &sums, StepEmitter emitStep) {
   constexpr int64_t kPair = 2;
   const int64_t inLoop = (steps - 1) / kPair * kPair;
-  if (inLoop == 0)
+  if (inLoop <= 0)
     return 0;
   const SmallVector<Chunk> like = step;
   SmallVector<Value> carried(sums);
@@ -386,15 +398,12 @@ GemmKernel::Sums GemmKernel::emitProduct() {
   const int64_t wavesK = config.getWavesK();
   const int64_t full = shape.getFullChunks();
   int64_t done = full / perStep * perStep;
-  if (config.getStages() > 0) {
+  if (config.getStages() > 0)
     emitStagedSteps(sums);
-  } else {
-    emitDirectSteps(sums);
-    done = getDirectSteps() * wavesK * perStep;
-  }
+  else
+    done = emitDirectSteps(sums);
 
-  // Chunks that are no step of every wave, and what is left of K after the last
-  // one.
+  // Chunks that not every wave has, and what is left of K after the last one.
   const int64_t all = full + (shape.getTail() > 0 ? 1 : 0);
   for (int64_t number = done; number < all; ++number) {
     auto addChunk = [&] {
