@@ -3,9 +3,9 @@
 Logits: two sequences, of 4096 and 2048 tokens in five shares each, as the peers'
 figures were counted, and of 65536 and 32768 tokens in ten shares in all; the first
 shows what a workgroup costs before its loop, the second the loop. Top-k: one row
-of 131072 columns. GEMM: two experts, K 1024; 128 rows, N 512, on the whole chip, or
-1024 rows, N 1024, as two compute units do it, with the tiles of many rows. Weights:
-three experts of which one has no rows, the others 16 or one.
+of 131072 columns. GEMM: two experts with rows, K 1024; 16 rows each and N 512, as
+eight compute units do it, with the tiles of few rows; or 512 rows each and N 1024,
+as two do it, with the tiles of many rows.
 """
 
 import numpy as np
@@ -76,9 +76,8 @@ def topk(pa, chip, k, wave_size, columns=131072) -> dict:
     return found
 
 
-def _gemm(pa, chip, formats, scales, offsets, n, k, **tuning) -> dict:
-    """Statistics of a problem with the offsets of its groups; bytes of the weights
-    of an expert."""
+def _gemm(pa, chip, formats, scales, offsets, n, k, **tuning):
+    """Statistics of a run, and the bytes of the weights of one expert."""
     rng = np.random.default_rng(5)
     rows, experts = offsets[-1], len(offsets) - 1
     shapes = {"a": (rows, k), "b": (experts, n, k)}
@@ -105,21 +104,24 @@ def _gemm(pa, chip, formats, scales, offsets, n, k, **tuning) -> dict:
     return stats, expert_bytes
 
 
-def gemm(pa, chip, formats, scales, is_large, k=1024, experts=2) -> dict:
-    rows, n = (1024, 1024) if is_large else (128, 512)
-    tuning = {"num_cus": 2} if is_large else {}
-    offsets = np.linspace(0, rows, experts + 1).astype(int)
-    stats, _ = _gemm(pa, chip, formats, scales, offsets, n, k, **tuning)
-    outputs = rows * n
+def gemm(pa, chip, formats, scales, is_large, k=1024) -> dict:
+    n = 1024 if is_large else 512
+    # Few rows with an expert between that has none.
+    offsets = (0, 512, 1024) if is_large else (0, 16, 16, 32)
+    stats, expert_bytes = _gemm(pa, chip, formats, scales, offsets, n, k,
+                                num_cus=2 if is_large else 8)
+    outputs = offsets[-1] * n
     found = {"instructions_per_output": round(stats["instructions"] / outputs, 4),
              "bytes_per_output": round(stats["bytes_loaded"]["global"] / outputs, 3),
              "lds_bytes_per_output": round((stats["bytes_loaded"]["lds"] +
                                             stats["bytes_stored"]["lds"]) / outputs, 3),
              "lds_conflicts_per_output": round(stats["lds_bank_conflicts"] / outputs, 4)}
-    if not is_large:
-        # How often the weights of experts that have rows are read.
-        for rows in (1, 16):
-            stats, expert_bytes = _gemm(pa, chip, formats, scales, (0, rows, rows, 2 * rows), n, k)
-            found[f"weight_reads_{rows}"] = round(
-                stats["by_buffer"]["b"]["bytes_loaded"] / (2 * expert_bytes), 3)
-    return found
+    if is_large:
+        return found
+
+    def reads(stats):
+        return round(stats["by_buffer"]["b"]["bytes_loaded"] / (2 * expert_bytes), 3)
+
+    # How often the weights of the experts with rows are read, also on all of the chip.
+    one_row, _ = _gemm(pa, chip, formats, scales, (0, 1, 1, 2), n, k)
+    return found | {"weight_reads": reads(stats), "weight_reads_of_one_row": reads(one_row)}
