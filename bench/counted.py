@@ -3,9 +3,9 @@
 Logits: two sequences, of 4096 and 2048 tokens in five shares each, as the peers'
 figures were counted, and of 65536 and 32768 tokens in ten shares in all; the first
 shows what a workgroup costs before its loop, the second the loop. Top-k: one row
-of 131072 columns. GEMM: two experts with rows, K 1024; 16 rows each and N 512, as
-eight compute units do it, with the tiles of few rows; or 512 rows each and N 1024,
-as two do it, with the tiles of many rows.
+of 131072 columns. GEMM: two experts with rows, K 1024; 16 rows each and N 512, with
+the tiles of the compiled kernel; or 512 rows each and N 1024, as two compute units
+do it, with the tiles of many rows.
 """
 
 import numpy as np
@@ -104,12 +104,15 @@ def _gemm(pa, chip, formats, scales, offsets, n, k, **tuning):
     return stats, expert_bytes
 
 
+FEW_ROWS = {"tile_m": 16, "tile_n": 32, "waves_m": 1, "waves_n": 1, "waves_k": 4, "stages": 0}
+
+
 def gemm(pa, chip, formats, scales, is_large, k=1024) -> dict:
     n = 1024 if is_large else 512
     # Few rows with an expert between that has none.
     offsets = (0, 512, 1024) if is_large else (0, 16, 16, 32)
-    stats, expert_bytes = _gemm(pa, chip, formats, scales, offsets, n, k,
-                                num_cus=2 if is_large else 8)
+    tuning = {"num_cus": 2} if is_large else FEW_ROWS
+    stats, expert_bytes = _gemm(pa, chip, formats, scales, offsets, n, k, **tuning)
     outputs = offsets[-1] * n
     found = {"instructions_per_output": round(stats["instructions"] / outputs, 4),
              "bytes_per_output": round(stats["bytes_loaded"]["global"] / outputs, 3),
@@ -122,6 +125,7 @@ def gemm(pa, chip, formats, scales, is_large, k=1024) -> dict:
     def reads(stats):
         return round(stats["by_buffer"]["b"]["bytes_loaded"] / (2 * expert_bytes), 3)
 
-    # How often the weights of the experts with rows are read, also on all of the chip.
+    # How often the weights of the experts with rows are read; also with the tiles that
+    # one row gets.
     one_row, _ = _gemm(pa, chip, formats, scales, (0, 1, 1, 2), n, k)
     return found | {"weight_reads": reads(stats), "weight_reads_of_one_row": reads(one_row)}

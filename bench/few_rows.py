@@ -18,7 +18,7 @@ LINE = re.compile(r"tile (\d+)x(\d+)x\d+, .*: (\d+) cycles, (\w+) bound, .* ([0-
 
 
 def problems():
-    """Chip, name and MLIR."""
+    """Chip, name, and what gives the MLIR."""
     for chip in ("gfx942", "gfx950", "gfx1250"):
         formats = [("a8w8", *F32), ("bf16", "none", "none")]
         if chip != "gfx942":
@@ -26,11 +26,13 @@ def problems():
         for rows in (1, 4, 16):
             for fmt, *scales in formats:
                 name = f"{fmt} {scales[0]} one group, M {rows} N 1536 K 4096"
-                yield chip, name, configs.gemm(chip, fmt, *scales, rows, 1536, 4096, 1).mlir
+                kernel = configs.gemm(chip, fmt, *scales, rows, 1536, 4096, 1)
+                yield chip, name, lambda kernel=kernel: kernel.mlir
         # Six experts for each of one and of 16 tokens.
         for rows in (6, 96):
             for example in ("moe_gemm1", "moe_two_stage"):
-                mlir = (EXAMPLES / f"{example}.mlir").read_text().replace("<?x", f"<{rows}x")
+                def mlir(path=EXAMPLES / f"{example}.mlir", rows=rows):
+                    return path.read_text().replace("<?x", f"<{rows}x")
                 yield chip, f"{example} {rows} rows", mlir
 
 
@@ -41,7 +43,7 @@ def read(compiler: pathlib.Path, only: str = "") -> list:
     for chip, name, mlir in problems():
         if only not in f"{chip} {name}":
             continue
-        done = subprocess.run([compiler, "-", f"--chip={chip}", "--tune=1"], input=mlir,
+        done = subprocess.run([compiler, "-", f"--chip={chip}", "--tune=1"], input=mlir(),
                               capture_output=True, text=True)
         matches = LINE.findall(done.stdout + done.stderr)
         if done.returncode != 0 or not matches:
