@@ -47,6 +47,8 @@ def test_a_mixture_of_experts_layer_spills_nothing(name, rows, tmp_path):
 
 
 def test_few_rows_read_their_weights_once_without_a_wait_for_all_loads(measured):
+    sys.path.insert(0, str(BENCH))
+    import peers
     counted = [r["counted"] for r in measured["counted"] if r["kernel"].endswith("rows 16")]
     assert len(counted) == 12
     for figures in counted:
@@ -60,6 +62,12 @@ def test_few_rows_read_their_weights_once_without_a_wait_for_all_loads(measured)
         limit = per_matrix if "f32" in row["kernel"] else 0
         assert row["vector_per_matrix"] <= limit, row
         assert row["lds_per_matrix"] == row["full_waits"] == 0, row
+    compared = [(row, peers.FIGURES[row["chip"], row["kernel"]]) for row in static
+                if (row["chip"], row["kernel"]) in peers.FIGURES]
+    assert len(compared) == 3
+    for row, peer in compared:
+        for name in ("vector_per_matrix", "lds_per_matrix"):
+            assert row[name] <= peer[name] / 2, (row, peer)
 
 
 def test_few_rows_idle_no_compute_unit_for_which_there_is_a_smaller_tile(measured):
