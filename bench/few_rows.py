@@ -25,7 +25,7 @@ def problems():
             formats += [("a8w4", *E8M0), ("a8w8", *E8M0)]
         for rows in (1, 4, 16):
             for fmt, *scales in formats:
-                name = f"{fmt} {scales[0]} one group, M {rows} N 1536 K 4096"
+                name = f"gemm {fmt} {scales[0]} one group, M {rows} N 1536 K 4096"
                 kernel = configs.gemm(chip, fmt, *scales, rows, 1536, 4096, 1)
                 yield chip, name, lambda kernel=kernel: kernel.mlir
         # Six experts for each of one and of 16 tokens.
