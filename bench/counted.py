@@ -3,8 +3,9 @@
 Logits: two sequences, of 4096 and 2048 tokens in five shares each, as the peers'
 figures were counted, and of 65536 and 32768 tokens in ten shares in all; the first
 shows what a workgroup costs before its loop, the second the loop. Top-k: one row
-of 131072 columns. GEMM: two experts, K 1024; 128 rows, N 512, on the whole chip, or
-1024 rows, N 1024, as two compute units do it, with the tiles of many rows.
+of 131072 columns. GEMM: two experts with rows, K 1024; 16 rows each and N 512, with
+the tiles of the compiled kernel; or 512 rows each and N 1024, as two compute units
+do it, with the tiles of many rows.
 """
 
 import numpy as np
@@ -75,10 +76,10 @@ def topk(pa, chip, k, wave_size, columns=131072) -> dict:
     return found
 
 
-def gemm(pa, chip, formats, scales, is_large, k=1024, experts=2) -> dict:
-    rows, n = (1024, 1024) if is_large else (128, 512)
-    tuning = {"num_cus": 2} if is_large else {}
+def _gemm(pa, chip, formats, scales, offsets, n, k, **tuning):
+    """Statistics of a run, and the bytes of the weights of one expert."""
     rng = np.random.default_rng(5)
+    rows, experts = offsets[-1], len(offsets) - 1
     shapes = {"a": (rows, k), "b": (experts, n, k)}
     operands = {}
     for side, shape in shapes.items():
@@ -90,19 +91,41 @@ def gemm(pa, chip, formats, scales, is_large, k=1024, experts=2) -> dict:
         else:
             operands[side] = rng.integers(0, 0x70, (*lead, width // 2 if is_fp4 else width),
                                           dtype=np.uint8)
+    expert_bytes = operands["b"][0].nbytes
     if scales == "e8m0_1x32":
         operands |= {"a_scale": np.full((rows, k // 32), 120, np.uint8),
                      "b_scale": np.full((experts, n, k // 32), 120, np.uint8)}
     elif scales == "f32_128x128":
         operands |= {"a_scale": np.ones((rows, k // 128), np.float32),
                      "b_scale": np.ones((experts, n // 128, k // 128), np.float32)}
-    offsets = np.linspace(0, rows, experts + 1).astype(np.int32)
-    stats = pa.grouped_gemm(operands.pop("a"), operands.pop("b"), offsets, formats=formats,
-                            scales=scales, chip=chip, device="emulator", **operands,
-                            **tuning).stats
-    outputs = rows * n
-    return {"instructions_per_output": round(stats["instructions"] / outputs, 4),
-            "bytes_per_output": round(stats["bytes_loaded"]["global"] / outputs, 3),
-            "lds_bytes_per_output": round((stats["bytes_loaded"]["lds"] +
-                                           stats["bytes_stored"]["lds"]) / outputs, 3),
-            "lds_conflicts_per_output": round(stats["lds_bank_conflicts"] / outputs, 4)}
+    stats = pa.grouped_gemm(operands.pop("a"), operands.pop("b"), np.array(offsets, np.int32),
+                            formats=formats, scales=scales, chip=chip, device="emulator",
+                            **operands, **tuning).stats
+    return stats, expert_bytes
+
+
+FEW_ROWS = {"tile_m": 16, "tile_n": 32, "waves_m": 1, "waves_n": 1, "waves_k": 4, "stages": 0}
+
+
+def gemm(pa, chip, formats, scales, is_large, k=1024) -> dict:
+    n = 1024 if is_large else 512
+    # Few rows with an expert between that has none.
+    offsets = (0, 512, 1024) if is_large else (0, 16, 16, 32)
+    tuning = {"num_cus": 2} if is_large else FEW_ROWS
+    stats, expert_bytes = _gemm(pa, chip, formats, scales, offsets, n, k, **tuning)
+    outputs = offsets[-1] * n
+    found = {"instructions_per_output": round(stats["instructions"] / outputs, 4),
+             "bytes_per_output": round(stats["bytes_loaded"]["global"] / outputs, 3),
+             "lds_bytes_per_output": round((stats["bytes_loaded"]["lds"] +
+                                            stats["bytes_stored"]["lds"]) / outputs, 3),
+             "lds_conflicts_per_output": round(stats["lds_bank_conflicts"] / outputs, 4)}
+    if is_large:
+        return found
+
+    def reads(stats):
+        return round(stats["by_buffer"]["b"]["bytes_loaded"] / (2 * expert_bytes), 3)
+
+    # How often the weights of the experts with rows are read; also with the tiles that
+    # one row gets.
+    one_row, _ = _gemm(pa, chip, formats, scales, (0, 1, 1, 2), n, k)
+    return found | {"weight_reads": reads(stats), "weight_reads_of_one_row": reads(one_row)}

@@ -22,6 +22,8 @@ void Stats::merge(const Stats &Other) {
     BytesLoaded[S] += Other.BytesLoaded[S];
     BytesStored[S] += Other.BytesStored[S];
   }
+  for (const auto &[Name, Bytes] : Other.ByBuffer)
+    ByBuffer[Name].add(Bytes);
   LdsConflicts += Other.LdsConflicts;
   Workgroups += Other.Workgroups;
   Waves += Other.Waves;

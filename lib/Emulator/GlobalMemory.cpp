@@ -97,6 +97,18 @@ GlobalMemory::~GlobalMemory() {
   }
 }
 
+Allocation *GlobalMemory::insert(std::unique_ptr<Allocation> A) {
+  if (FreeNumbers.empty()) {
+    A->Number = uint32_t(Allocations.size());
+  } else {
+    A->Number = FreeNumbers.back();
+    FreeNumbers.pop_back();
+  }
+  Allocation *Result = A.get();
+  Allocations.emplace(A->Base, std::move(A));
+  return Result;
+}
+
 Expected<Allocation *> GlobalMemory::allocate(uint64_t Bytes, Contents Initial,
                                               StringRef Name) {
   if (Bytes > LastAddress)
@@ -119,9 +131,7 @@ Expected<Allocation *> GlobalMemory::allocate(uint64_t Bytes, Contents Initial,
         formatv("cannot reserve {0} bytes of host memory", Bytes).str());
   }
   Next = roundUp(Next + Bytes + Guard, Alignment);
-  Allocation *Result = A.get();
-  Allocations.emplace(A->Base, std::move(A));
-  return Result;
+  return insert(std::move(A));
 }
 
 Expected<Allocation *> GlobalMemory::mapHost(void *Data, uint64_t Bytes,
@@ -149,9 +159,7 @@ Expected<Allocation *> GlobalMemory::mapHost(void *Data, uint64_t Bytes,
   A->HostOwned = true;
   A->ReadOnly = !Writable;
   A->Name = Name.str();
-  Allocation *Result = A.get();
-  Allocations.emplace(Base, std::move(A));
-  return Result;
+  return insert(std::move(A));
 }
 
 Error GlobalMemory::release(uint64_t Base, bool Host) {
@@ -164,6 +172,7 @@ Error GlobalMemory::release(uint64_t Base, bool Host) {
   if (!Host)
     munmap(It->second->Data, dataBytes(It->second->Size));
   munmap(It->second->Shadow, shadowBytes(It->second->Size));
+  FreeNumbers.push_back(It->second->Number);
   Allocations.erase(It);
   return Error::success();
 }
@@ -175,6 +184,12 @@ const Allocation *GlobalMemory::find(uint64_t Address, uint64_t Bytes) const {
     return nullptr;
   const Allocation &A = *std::prev(It)->second;
   return A.contains(Address, Bytes) ? &A : nullptr;
+}
+
+void GlobalMemory::forEach(function_ref<void(const Allocation &)> Body) const {
+  std::lock_guard<std::mutex> Hold(Lock);
+  for (const auto &[Base, A] : Allocations)
+    Body(*A);
 }
 
 std::string GlobalMemory::describe(uint64_t Address) const {
@@ -250,7 +265,7 @@ bool loadGlobal(Wave &W, const Instruction &I, int Lane, uint64_t Address,
     return false;
   }
   std::memcpy(To, A->Data + (Address - A->Base), Bytes);
-  W.Thread->Loaded[unsigned(MemorySpace::Global)] += Bytes;
+  W.Thread->countLoaded(*A, Bytes);
   if (LLVM_UNLIKELY(!A->Defined) && W.Group->Options->CheckUninitialized &&
       !A->isDefined(Address, Bytes))
     W.report(
@@ -273,7 +288,7 @@ bool storeGlobal(Wave &W, const Instruction &I, int Lane, uint64_t Address,
     return false;
   std::memcpy(A->Data + (Address - A->Base), From, Bytes);
   A->markStored(Address, Bytes);
-  W.Thread->Stored[unsigned(MemorySpace::Global)] += Bytes;
+  W.Thread->countStored(*A, Bytes);
   return true;
 }
 
@@ -303,8 +318,8 @@ uint8_t *atomicGlobal(Wave &W, const Instruction &I, int Lane, uint64_t Address,
               .str();
         });
   A->markStored(Address, Bytes);
-  W.Thread->Loaded[unsigned(MemorySpace::Global)] += Bytes;
-  W.Thread->Stored[unsigned(MemorySpace::Global)] += Bytes;
+  W.Thread->countLoaded(*A, Bytes);
+  W.Thread->countStored(*A, Bytes);
   return A->Data + (Address - A->Base);
 }
 

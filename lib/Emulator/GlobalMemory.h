@@ -11,6 +11,7 @@
 #define PAGEDATTN_LIB_EMULATOR_GLOBALMEMORY_H
 
 #include "PagedAttn/Emulator/Emulator.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <atomic>
 #include <mutex>
 
@@ -25,6 +26,8 @@ struct Allocation {
   bool HostOwned = false;
   bool Code = false;     ///< part of a code object
   bool ReadOnly = false; ///< stores are invalid accesses
+  /// Place in counts by allocation, less than the most that there were at once.
+  uint32_t Number = 0;
   std::string Name;
 
   bool contains(uint64_t Address, uint64_t Bytes) const {
@@ -57,12 +60,17 @@ public:
     return const_cast<Allocation *>(
         static_cast<const GlobalMemory *>(this)->find(Address, Bytes));
   }
+  void forEach(llvm::function_ref<void(const Allocation &)> Body) const;
   /// "beyond the end of NAME by N bytes" or the like, for reports.
   std::string describe(uint64_t Address) const;
 
 private:
+  /// Takes over an allocation that is complete but for its number. Needs Lock.
+  Allocation *insert(std::unique_ptr<Allocation> A);
+
   mutable std::mutex Lock;
   std::map<uint64_t, std::unique_ptr<Allocation>> Allocations;
+  std::vector<uint32_t> FreeNumbers;
   uint64_t Next;
 };
 

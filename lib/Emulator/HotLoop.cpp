@@ -392,7 +392,8 @@ static json::Object costToJson(const CodeCost &C) {
                  {"full_waits", C.FullWaits}};
   if (C.MatrixFlops > 0)
     O["matrix_flops"] = C.MatrixFlops;
-  if (C.VectorCycles > 0)
+  // None beside matrix instructions is a figure too.
+  if (C.VectorCycles > 0 || C.MatrixCycles > 0)
     O["vector_cycles"] = C.VectorCycles;
   if (C.MatrixCycles > 0)
     O["matrix_cycles"] = C.MatrixCycles;

@@ -190,6 +190,12 @@ public:
     ++Workgroups;
   }
 
+  /// What kernels have moved to and from an allocation.
+  void addTo(BufferBytes &B, const Allocation &A) const {
+    if (A.Number < Context.Buffers.size())
+      B.add(Context.Buffers[A.Number]);
+  }
+
   void addTo(Stats &S) {
     auto Names = L.Code->mnemonics();
     for (size_t I = 0; I != Names.size(); ++I) {
@@ -301,6 +307,17 @@ Expected<LaunchResult> Device::launch(const Kernel &K, Dim3 Grid, Dim3 Block,
   LaunchResult Result;
   for (auto &W : Workers)
     W->addTo(Result.Counters);
+  Memory->forEach([&](const Allocation &A) {
+    BufferBytes Bytes;
+    for (auto &W : Workers)
+      W->addTo(Bytes, A);
+    if (Bytes.Loaded || Bytes.Stored)
+      Result.Counters
+          .ByBuffer[A.Name.empty()
+                        ? formatv("allocation at {0:x}", A.Base).str()
+                        : A.Name]
+          .add(Bytes);
+  });
   Result.Code = Reports.status();
   Result.Message = Reports.message();
   Result.Reports = Reports.take();

@@ -114,6 +114,11 @@ json::Object pagedattn::emu::statsToJson(const Stats &Counters) {
     Loaded[Name] = int64_t(Counters.BytesLoaded[S]);
     Stored[Name] = int64_t(Counters.BytesStored[S]);
   }
+  json::Object Buffers;
+  for (const auto &[Name, Bytes] : Counters.ByBuffer)
+    Buffers[json::fixUTF8(Name)] =
+        json::Object{{"bytes_loaded", int64_t(Bytes.Loaded)},
+                     {"bytes_stored", int64_t(Bytes.Stored)}};
   return json::Object{
       {"instructions", int64_t(Counters.Instructions)},
       {"matrix_ops", int64_t(Counters.MatrixOps)},
@@ -122,6 +127,7 @@ json::Object pagedattn::emu::statsToJson(const Stats &Counters) {
       {"seconds", Counters.Seconds},
       {"bytes_loaded", std::move(Loaded)},
       {"bytes_stored", std::move(Stored)},
+      {"by_buffer", std::move(Buffers)},
       {"lds_bank_conflicts", int64_t(Counters.LdsConflicts)},
       {"by_class", countsToJson(Counters.ByClass)},
       {"by_mnemonic", countsToJson(Counters.ByMnemonic)},

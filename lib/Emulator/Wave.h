@@ -62,11 +62,29 @@ struct ModeReg {
 struct ThreadContext {
   std::vector<uint64_t> Counts; ///< by Instruction::Id
   std::array<uint64_t, NumMemorySpaces> Loaded = {}, Stored = {};
+  /// By Allocation::Number.
+  std::vector<BufferBytes> Buffers;
   uint64_t MatrixOps = 0;
   uint64_t LdsConflicts = 0;
   LocalMemory Lds;
   /// Occurrences of reports, those handed to the Reporter included.
   llvm::DenseMap<std::pair<const Instruction *, unsigned>, uint64_t> Seen;
+
+  void countLoaded(const Allocation &A, unsigned Bytes) {
+    Loaded[unsigned(MemorySpace::Global)] += Bytes;
+    buffer(A).Loaded += Bytes;
+  }
+  void countStored(const Allocation &A, unsigned Bytes) {
+    Stored[unsigned(MemorySpace::Global)] += Bytes;
+    buffer(A).Stored += Bytes;
+  }
+
+private:
+  BufferBytes &buffer(const Allocation &A) {
+    if (LLVM_UNLIKELY(A.Number >= Buffers.size()))
+      Buffers.resize(A.Number + 1);
+    return Buffers[A.Number];
+  }
 };
 
 /// A data movement that becomes visible at the wait for it, not before.

@@ -86,8 +86,7 @@ bool loadWave(Wave &W, const Operand &Dst, const LaneAddresses &A) {
     if (Misaligned || (Written & Required) != Required)
       return false;
   }
-  W.Thread->Loaded[unsigned(MemorySpace::Global)] +=
-      uint64_t(Bytes) * unsigned(__builtin_popcountll(Exec));
+  W.Thread->countLoaded(*Where, Bytes * unsigned(__builtin_popcountll(Exec)));
   const uint8_t *Data = Where->Data - Where->Base;
   if (Bytes >= 4 && Exec == W.AllLanes) {
     uint32_t *To = W.V + Dst.Offset;
@@ -117,8 +116,7 @@ bool storeWave(Wave &W, const Operand &Src, const LaneAddresses &A) {
   const uint64_t Exec = W.exec();
   const unsigned Lanes = W.Lanes;
   const uint64_t Base = Where->Base;
-  W.Thread->Stored[unsigned(MemorySpace::Global)] +=
-      uint64_t(Bytes) * unsigned(__builtin_popcountll(Exec));
+  W.Thread->countStored(*Where, Bytes * unsigned(__builtin_popcountll(Exec)));
   uint8_t *Data = Where->Data - Where->Base;
   if (Bytes >= 4 && Exec == W.AllLanes && Src.isVgpr()) {
     const uint32_t *From = W.V + Src.Offset;

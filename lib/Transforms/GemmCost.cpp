@@ -53,11 +53,17 @@ struct Tiling {
 } // namespace
 
 /// From small to large. Waves share K where there are few rows: the weights are
-/// read once, by many waves. Rows go through LDS where several waves need them,
+/// read once, by many waves; where there are few columns as well, 16 of them
+/// and eight waves: more compute units have a tile then, and all of a K of 4096
+/// is on its way at once. Rows go through LDS where several waves need them,
 /// weights where two rows of waves do.
 static constexpr Tiling kTilings[] = {
+    {16, 16, 1, 1, 1, 4, 0},   {16, 16, 2, 1, 1, 4, 0},
+    {16, 16, 1, 1, 1, 8, 0},   {16, 16, 2, 1, 1, 8, 0},
     {16, 32, 1, 1, 1, 4, 0},   {16, 32, 2, 1, 1, 4, 0},
+    {16, 32, 1, 1, 1, 8, 0},   {16, 32, 2, 1, 1, 8, 0},
     {16, 64, 1, 1, 1, 4, 0},   {16, 64, 2, 1, 1, 4, 0},
+    {16, 64, 1, 1, 1, 8, 0},   {16, 64, 2, 1, 1, 8, 0},
     {16, 128, 1, 1, 2, 4, 0},  {32, 32, 1, 1, 1, 4, 0},
     {32, 64, 1, 1, 1, 4, 0},   {32, 128, 1, 1, 2, 4, 0},
     {32, 128, 1, 1, 4, 1, 2},  {64, 64, 1, 1, 1, 4, 0},
@@ -148,11 +154,14 @@ Model::Registers Model::getRegisters() {
           : columns / shape.blocksPerTile;
   const int64_t scales =
       hasScales ? 2 * t.chunks * (rowBlocks + weightScales) : 0;
-  // Where a wave may have a thousand registers, LLVM makes all products of a
+  // Without LDS the products of a step are scaled in the next one. With it,
+  // where a wave may have a thousand registers, LLVM makes all products of a
   // step before it adds them up.
   int64_t products = 0;
   if (shape.segment != 0)
-    products = target.accVgprs == 0 ? sums : 6 * shape.accPerLane;
+    products = isDirect               ? t.chunks * sums
+               : target.accVgprs == 0 ? sums
+                                      : 6 * shape.accPerLane;
   const int64_t offsets = (isDirect ? rowBlocks * shape.a.runs : 0) +
                           (ownsWeights ? columns * shape.b.runs : 0);
   // What passes through registers on its way to LDS, and from where.
@@ -251,11 +260,14 @@ GemmCandidate Model::evaluate() {
       number(chunks) * (longest + kExposed * (sum - longest));
   // A step is not shorter than a load takes; other workgroups of the compute
   // unit have theirs at the same time.
+  const int64_t steps = chunks / (t.chunks * t.wavesK);
+  const int64_t left = chunks - steps * t.chunks * t.wavesK;
   const double waiting =
-      number(llvm::divideCeil(chunks, t.chunks * t.wavesK)) * kLatency;
+      number(steps + (left >= t.wavesK) + (left % t.wavesK > 0)) * kLatency;
   const double alone = std::max(perTile, waiting) + kTileOverhead;
   const int64_t tiles = llvm::divideCeil(work.rows, t.tileM) *
                         llvm::divideCeil(shape.n, t.tileN) * work.groups;
+  result.tiles = tiles;
   const int64_t rounds = llvm::divideCeil(tiles, work.numCus);
   const int64_t taken = std::min(withReserve(registers.getAll()),
                                  getGemmRegisterLimit(t.getWaves(), target));
@@ -358,11 +370,13 @@ std::string mlir::pa::describe(const GemmCandidate &candidate,
   return llvm::formatv(
              "tile {0}x{1}x{2}, waves {3}x{4}x{5}, stages {6}: {7:F0} cycles, "
              "{8} bound, {9:P1} of the matrix peak, {10:P1} of HBM; {11:F0} "
-             "flop per byte, the roofline bends at {12:F0}",
+             "flop per byte, the roofline bends at {12:F0}; {13} tiles on {14} "
+             "of {15} compute units",
              c.getTileM(), c.getTileN(), c.getTileK(), c.getWavesM(),
              c.getWavesN(), c.getWavesK(), c.getStages(), candidate.cycles,
              candidate.bound, candidate.ofMatrixPeak, candidate.ofHbmPeak,
              candidate.flops / candidate.hbmBytes,
-             peak / target.getHbmBytesPerCycle())
+             peak / target.getHbmBytesPerCycle(), candidate.tiles,
+             std::min(candidate.tiles, numCus), numCus)
       .str();
 }

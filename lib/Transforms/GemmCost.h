@@ -37,6 +37,8 @@ struct GemmCandidate {
   double busy = 0;
   /// What takes them: "matrix", "vector", "lds", "cache", "latency" or "hbm".
   StringRef bound;
+  /// Tiles of all groups, each a workgroup's.
+  int64_t tiles = 0;
   /// Floating-point operations, and bytes that HBM has to move at least.
   double flops = 0, hbmBytes = 0;
   /// Part of the peak of the matrix units and of HBM that is used.

@@ -32,9 +32,12 @@ public:
 
 private:
   /// What one chunk of K is multiplied from: words of the operand runs, block
-  /// by block, and words or f32 of the scales.
+  /// by block, and words or f32 of the scales. Then, in the order of tiles,
+  /// blocks and segments, products that are to be scaled, and the factors that
+  /// f32 scales make.
   struct Chunk {
-    SmallVector<Value> weights, rows, weightScales, rowScales;
+    SmallVector<Value, 2> weights, rows, weightScales, rowScales, products,
+        factors;
 
     SmallVector<Value> flatten() const;
     /// The same chunk with the values of `values`.
@@ -67,25 +70,23 @@ private:
 
   // The sum over K: GemmProduct.cpp.
   Sums emitProduct();
-  void emitDirectSteps(Sums &sums);
+  int64_t emitDirectSteps(Sums &sums);
   /// Emits one step: `step` is what it multiplies, and then what the next one
   /// does.
   using StepEmitter = function_ref<void(SmallVector<Chunk> &step, Value number,
                                         bool hasNext, Sums &sums)>;
   int64_t emitStepLoop(int64_t steps, SmallVector<Chunk> &step, Sums &sums,
                        StepEmitter emitStep);
-  /// Steps that every wave has of those that go straight to registers.
-  int64_t getDirectSteps() const {
-    return shape.getFullChunks() /
-           (config.getTileK() / shape.chunk * config.getWavesK());
-  }
-  void multiply(const Chunk &chunk, Sums &sums,
+  void multiply(Chunk &chunk, Sums &sums, bool later,
                 function_ref<void(int64_t)> afterTile = nullptr);
+  Chunk withoutOperands(Chunk chunk);
+  void addProducts(const Chunk &chunk, Sums &sums);
   SmallVector<Value> getFragments(ArrayRef<Value> words,
                                   const GemmOperand &operand, bool isA);
   Value convertWords(Value words, const GemmOperand &operand);
-  Value addSegment(Value sum, Value partial, const Chunk &chunk, int64_t tile,
-                   int64_t block, int64_t segment);
+  Value getFactor(const Chunk &chunk, int64_t tile, int64_t block);
+  Value addSegment(Value sum, Value partial, const Chunk &chunk, Value factor,
+                   int64_t tile, int64_t block, int64_t segment);
   Sums addWaves(Sums sums);
   Value zeroSum();
 
@@ -173,6 +174,11 @@ private:
     return config.getWavesM() * config.getWavesN() * config.getWavesK();
   }
   bool isSegmented() const { return shape.segment != 0; }
+  /// Sums of a chunk that are scaled on their own.
+  int64_t getNumSegments() const {
+    return isSegmented() ? std::max<int64_t>(1, shape.chunk / shape.segment)
+                         : 1;
+  }
 
   GroupedGemmOp op;
   GemmConfigAttr config;

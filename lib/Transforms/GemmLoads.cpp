@@ -16,17 +16,19 @@ constexpr int64_t kRows = GemmShape::kRows;
 constexpr int64_t kScaleRows = 32;
 
 SmallVector<Value> GemmKernel::Chunk::flatten() const {
-  SmallVector<Value> values(weights);
+  SmallVector<Value> values(ArrayRef<Value>{weights});
   llvm::append_range(values, rows);
   llvm::append_range(values, weightScales);
   llvm::append_range(values, rowScales);
+  llvm::append_range(values, products);
+  llvm::append_range(values, factors);
   return values;
 }
 
 GemmKernel::Chunk GemmKernel::Chunk::withValues(ValueRange values) const {
   Chunk chunk;
   auto take = [&](size_t count) {
-    SmallVector<Value> front(values.take_front(count));
+    SmallVector<Value, 2> front(values.take_front(count));
     values = values.drop_front(count);
     return front;
   };
@@ -34,6 +36,8 @@ GemmKernel::Chunk GemmKernel::Chunk::withValues(ValueRange values) const {
   chunk.rows = take(rows.size());
   chunk.weightScales = take(weightScales.size());
   chunk.rowScales = take(rowScales.size());
+  chunk.products = take(products.size());
+  chunk.factors = take(factors.size());
   return chunk;
 }
 

@@ -8,6 +8,7 @@
 #include "GemmKernel.h"
 #include "ScalarFormats.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <deque>
@@ -110,10 +111,23 @@ SmallVector<Value> GemmKernel::getFragments(ArrayRef<Value> words,
   return result;
 }
 
+/// What f32 scales multiply a product with; null where there are none.
+Value GemmKernel::getFactor(const Chunk &chunk, int64_t tile, int64_t block) {
+  Value factor;
+  if (op.getAScale() == ScaleKind::f32_1x128)
+    factor = chunk.rowScales[block];
+  if (op.getBScale() == ScaleKind::f32_128x128) {
+    Value scale = chunk.weightScales[tile / getTilesPerScale()];
+    factor = factor ? b.create<arith::MulFOp>(factor, scale) : scale;
+  }
+  return factor;
+}
+
 /// `sum` and `partial`, the sum over segment `segment` of the chunk, times the
 /// scales that the matrix instruction did not apply.
 Value GemmKernel::addSegment(Value sum, Value partial, const Chunk &chunk,
-                             int64_t tile, int64_t block, int64_t segment) {
+                             Value factor, int64_t tile, int64_t block,
+                             int64_t segment) {
   const ScaleKind aKind = op.getAScale(), bKind = op.getBScale();
   Value result = partial;
   // Exponents add before they meet the sum, so that 0 with 254 is exact.
@@ -154,20 +168,45 @@ Value GemmKernel::addSegment(Value sum, Value partial, const Chunk &chunk,
     result = b.create<vector::FromElementsOp>(
         cast<VectorType>(partial.getType()), elements);
   }
-  Value factor;
-  if (aKind == ScaleKind::f32_1x128)
-    factor = chunk.rowScales[block];
-  if (bKind == ScaleKind::f32_128x128) {
-    Value scale = chunk.weightScales[tile / getTilesPerScale()];
-    factor = factor ? b.create<arith::MulFOp>(factor, scale) : scale;
-  }
   if (!factor)
     return b.create<arith::AddFOp>(sum, result);
   factor = b.create<vector::BroadcastOp>(partial.getType(), factor);
   return b.create<math::FmaOp>(result, factor, sum);
 }
 
-void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
+/// What the products of a chunk need of it: f32 scales as their factors, so
+/// that no product waits with two registers of scales.
+GemmKernel::Chunk GemmKernel::withoutOperands(Chunk chunk) {
+  if (getFactor(chunk, 0, 0))
+    for (int64_t tile = 0; tile < tilesN; tile += getTilesPerScale())
+      for (int64_t block = 0; block < rowBlocks; ++block)
+        chunk.factors.push_back(getFactor(chunk, tile, block));
+  if (op.getAScale() == ScaleKind::f32_1x128)
+    chunk.rowScales.clear();
+  if (op.getBScale() == ScaleKind::f32_128x128)
+    chunk.weightScales.clear();
+  chunk.weights.clear();
+  chunk.rows.clear();
+  return chunk;
+}
+
+/// Adds the products of a chunk, with their scales.
+void GemmKernel::addProducts(const Chunk &chunk, Sums &sums) {
+  const int64_t segments = getNumSegments();
+  for (auto [i, product] : llvm::enumerate(chunk.products)) {
+    const int64_t number = static_cast<int64_t>(i), ofSum = number / segments;
+    const int64_t tile = ofSum / rowBlocks, block = ofSum % rowBlocks;
+    Value factor;
+    if (!chunk.factors.empty())
+      factor = chunk.factors[tile / getTilesPerScale() * rowBlocks + block];
+    sums[ofSum] = addSegment(sums[ofSum], product, chunk, factor, tile, block,
+                             number % segments);
+  }
+}
+
+/// Multiplies a chunk. Where `later`, the products that are to be scaled stay
+/// in it for addProducts.
+void GemmKernel::multiply(Chunk &chunk, Sums &sums, bool later,
                           function_ref<void(int64_t)> afterTile) {
   auto kind = MmaIdAttr::get(b.getContext(), mma.id);
   auto codesType = VectorType::get({4}, b.getType<Float8E8M0FNUType>());
@@ -187,8 +226,7 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
   const int64_t wordsPerTile = shape.blocksPerTile * shape.b.runs;
   const int64_t perSegment =
       isSegmented() ? shape.segment / mma.k : shape.fragments;
-  const int64_t segments =
-      isSegmented() ? std::max<int64_t>(1, shape.chunk / shape.segment) : 1;
+  const int64_t segments = getNumSegments();
   // One product is on its way while the one before is scaled: one by one, a
   // wave waits for each, 11 idle issue slots after an f8f6f4 instruction. Where
   // a product is several instructions, another wave fills the gap between two.
@@ -202,7 +240,8 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
     const Product p = unscaled.front();
     unscaled.pop_front();
     Value &sum = sums[p.tile * rowBlocks + p.block];
-    sum = addSegment(sum, p.value, chunk, p.tile, p.block, p.segment);
+    sum = addSegment(sum, p.value, chunk, getFactor(chunk, p.tile, p.block),
+                     p.tile, p.block, p.segment);
   };
   for (int64_t tile = 0; tile < tilesN; ++tile) {
     SmallVector<Value> fragments = getFragments(
@@ -231,6 +270,10 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
           sum = acc;
           continue;
         }
+        if (later) {
+          chunk.products.push_back(acc);
+          continue;
+        }
         unscaled.push_back({acc, tile, block, segment});
         if (unscaled.size() > kept)
           scaleFirst();
@@ -243,36 +286,75 @@ void GemmKernel::multiply(const Chunk &chunk, Sums &sums,
     scaleFirst();
 }
 
-/// Adds the steps `waveK`, `waveK + waves_k`, ... , as many as every wave has,
-/// whose operands go straight to registers. Two steps make one iteration, so
-/// that nothing moves between registers.
-void GemmKernel::emitDirectSteps(Sums &sums) {
+/// Adds the chunks that all waves have as many of, whose operands go straight
+/// to registers, and returns how many that are. Steps `waveK`,
+/// `waveK + waves_k`, ... , two of which make one iteration, so that nothing
+/// moves between registers; then a smaller step of what is left.
+int64_t GemmKernel::emitDirectSteps(Sums &sums) {
   const int64_t perStep = config.getTileK() / shape.chunk;
-  const int64_t steps = getDirectSteps();
-  if (steps == 0)
-    return;
-  auto loadStep = [&](Value number) {
-    Value first = mul(add(mul(number, config.getWavesK()), waveK), perStep);
+  const int64_t wavesK = config.getWavesK(), full = shape.getFullChunks();
+  const int64_t steps = full / (perStep * wavesK);
+  const int64_t inSteps = steps * perStep * wavesK;
+  const int64_t perRest = (full - inSteps) / wavesK;
+  auto loadChunks = [&](Value first, int64_t count) {
     SmallVector<Chunk> step;
-    for (int64_t i = 0; i < perStep; ++i)
+    for (int64_t i = 0; i < count; ++i)
       step.push_back(loadChunk(add(first, i), /*isTail=*/false));
     return step;
   };
-  // The next step is loaded while this one is multiplied.
-  auto emitStep = [&](SmallVector<Chunk> &step, Value number, bool hasNext,
-                      Sums &sums) {
-    SmallVector<Chunk> next;
-    if (hasNext)
-      next = loadStep(add(number, 1));
+  auto loadStep = [&](Value number) {
+    return loadChunks(mul(add(mul(number, wavesK), waveK), perStep), perStep);
+  };
+  auto loadFrom = [&](int64_t number) {
+    return number < steps
+               ? loadStep(index(number))
+               : loadChunks(add(mul(waveK, perRest), inSteps), perRest);
+  };
+  // The next step has been loaded when this one is multiplied. LLVM's scheduler
+  // must not mix the two: a step would then wait for loads of the next one, in
+  // full. Products that are to be scaled are so in the next step, before its
+  // own: a wave waits for no matrix instruction then, and no packed instruction
+  // is in the shadow of one, where LLVM takes it apart.
+  auto multiplyStep = [&](SmallVector<Chunk> &step, SmallVector<Chunk> next,
+                          Sums &sums) {
     keepLoadsAbove();
     for (const Chunk &chunk : step)
-      multiply(chunk, sums);
+      addProducts(chunk, sums);
+    b.create<ROCDL::SchedBarrier>(0);
+    for (Chunk &chunk : step) {
+      if (!chunk.products.empty())
+        continue;
+      multiply(chunk, sums, /*later=*/true);
+      if (isSegmented())
+        next.push_back(withoutOperands(chunk));
+    }
+    b.create<ROCDL::SchedBarrier>(0);
     step = next;
   };
-  SmallVector<Chunk> step = loadStep(index(0));
-  const int64_t inLoop = emitStepLoop(steps, step, sums, emitStep);
-  for (int64_t number = inLoop; number < steps; ++number)
-    emitStep(step, index(number), number + 1 < steps, sums);
+  SmallVector<Chunk> step = loadFrom(0);
+  // Before the first step there is nothing to be scaled.
+  for (int64_t i = 0; isSegmented() && i < perStep && steps > 0; ++i) {
+    Chunk none = withoutOperands(step[i]);
+    none.products.assign(tilesN * rowBlocks * getNumSegments(), zeroSum());
+    SmallVector<Value> zeros;
+    for (Value value : none.flatten())
+      zeros.push_back(
+          b.create<arith::ConstantOp>(b.getZeroAttr(value.getType())));
+    step.push_back(none.withValues(zeros));
+  }
+  const int64_t inLoop = emitStepLoop(
+      steps, step, sums,
+      [&](SmallVector<Chunk> &step, Value number, bool, Sums &sums) {
+        multiplyStep(step, loadStep(add(number, 1)), sums);
+      });
+  const int64_t all = steps + (perRest > 0 ? 1 : 0);
+  for (int64_t number = inLoop; number < all; ++number)
+    multiplyStep(step,
+                 number + 1 < all ? loadFrom(number + 1) : SmallVector<Chunk>(),
+                 sums);
+  for (const Chunk &chunk : step)
+    addProducts(chunk, sums);
+  return inSteps + perRest * wavesK;
 }
 
 /// The loop over all of `steps` but the last one or two, in pairs; returns how
@@ -281,13 +363,15 @@ int64_t GemmKernel::emitStepLoop(int64_t steps, SmallVector<Chunk> &step,
                                  Sums &sums, StepEmitter emitStep) {
   constexpr int64_t kPair = 2;
   const int64_t inLoop = (steps - 1) / kPair * kPair;
-  if (inLoop == 0)
+  if (inLoop <= 0)
     return 0;
   const SmallVector<Chunk> like = step;
   SmallVector<Value> carried(sums);
   llvm::append_range(carried, flatten(step));
+  // Counted one by one: the end is an equality then, which gfx942 and gfx950
+  // compare in scalar registers, unlike the order of 64-bit numbers.
   auto loop =
-      b.create<scf::ForOp>(index(0), index(inLoop), index(kPair), carried);
+      b.create<scf::ForOp>(index(0), index(inLoop / kPair), index(1), carried);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -295,7 +379,8 @@ int64_t GemmKernel::emitStepLoop(int64_t steps, SmallVector<Chunk> &step,
     Sums inner(args.take_front(sums.size()));
     step = unflatten(like, args.drop_front(sums.size()));
     for (int64_t i = 0; i < kPair; ++i)
-      emitStep(step, add(loop.getInductionVar(), i), /*hasNext=*/true, inner);
+      emitStep(step, add(mul(loop.getInductionVar(), kPair), i),
+               /*hasNext=*/true, inner);
     SmallVector<Value> yielded(inner);
     llvm::append_range(yielded, flatten(step));
     b.create<scf::YieldOp>(yielded);
@@ -313,19 +398,17 @@ GemmKernel::Sums GemmKernel::emitProduct() {
   const int64_t wavesK = config.getWavesK();
   const int64_t full = shape.getFullChunks();
   int64_t done = full / perStep * perStep;
-  if (config.getStages() > 0) {
+  if (config.getStages() > 0)
     emitStagedSteps(sums);
-  } else {
-    emitDirectSteps(sums);
-    done = getDirectSteps() * wavesK * perStep;
-  }
+  else
+    done = emitDirectSteps(sums);
 
-  // Chunks that are no step of every wave, and what is left of K after the last
-  // one.
+  // Chunks that not every wave has, and what is left of K after the last one.
   const int64_t all = full + (shape.getTail() > 0 ? 1 : 0);
   for (int64_t number = done; number < all; ++number) {
     auto addChunk = [&] {
-      multiply(loadChunk(index(number), /*isTail=*/number == full), sums);
+      Chunk chunk = loadChunk(index(number), /*isTail=*/number == full);
+      multiply(chunk, sums, /*later=*/false);
     };
     if (wavesK == 1) {
       addChunk();

@@ -383,7 +383,7 @@ void GemmKernel::emitStagedSteps(Sums &sums) {
     if (hasNext)
       next = startStep(nextNumber, nextStage, waiting);
     for (int64_t i = 0; i < chunks; ++i)
-      multiply(step[i], sums, [&](int64_t tile) {
+      multiply(step[i], sums, /*later=*/false, [&](int64_t tile) {
         if (!hasNext || !hasOwnWeights)
           return;
         loadTile(next[i], tile, nextNumber, i);

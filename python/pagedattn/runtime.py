@@ -30,7 +30,7 @@ class Result:
         compiled: the module that ran.
         device: where.
         stats: counts of the emulator (``instructions``, ``matrix_ops``, ``bytes_loaded``,
-            ``bytes_stored``, ``by_mnemonic``, ``seconds``, ...), empty on a GPU.
+            ``bytes_stored``, ``by_buffer``, ``by_mnemonic``, ``seconds``, ...), empty on a GPU.
         reports: what the emulator has seen and the hardware would hide
             (docs/emulator.md), empty on a GPU.
     """

@@ -31,16 +31,59 @@ def test_costs_stay_within_their_thresholds(measured):
     assert all(row["sgpr_spills"] == 0 for row in measured["static"] if row["op"] == "gemm")
 
 
+@pytest.mark.parametrize("rows", ("?", "6"))
 @pytest.mark.parametrize("name", ("moe_gemm1", "moe_two_stage"))
-def test_a_mixture_of_experts_layer_spills_nothing(name, tmp_path):
-    example = BENCH.parent / "examples" / f"{name}.mlir"
-    subprocess.run([kernel_harness.BIN / "pa-compile", example,
-                    "--chip=gfx942,gfx950,gfx1250", "-o", tmp_path], check=True)
+def test_a_mixture_of_experts_layer_spills_nothing(name, rows, tmp_path):
+    """With the tiles of many rows, and those of one token's six experts."""
+    example = (BENCH.parent / "examples" / f"{name}.mlir").read_text().replace("<?x", f"<{rows}x")
+    subprocess.run([kernel_harness.BIN / "pa-compile", "-",
+                    "--chip=gfx942,gfx950,gfx1250", "-o", tmp_path],
+                   input=example, text=True, check=True)
     kernels = json.loads((tmp_path / "manifest.json").read_text())["kernels"]
     assert len(kernels) == (3 if name == "moe_gemm1" else 9)
     spilled = {(k["chip"], k["symbol"]): k["spills"] for k in kernels
                if any(k["spills"].values())}
     assert not spilled, spilled
+
+
+def test_few_rows_read_their_weights_once_without_a_wait_for_all_loads(measured):
+    sys.path.insert(0, str(BENCH))
+    import peers
+    counted = [r["counted"] for r in measured["counted"] if r["kernel"].endswith("rows 16")]
+    assert len(counted) == 12
+    for figures in counted:
+        assert figures["weight_reads"] == figures["weight_reads_of_one_row"] == 1
+    static = [r for r in measured["static"] if r["kernel"].endswith("rows 16")]
+    assert len(static) == 12
+    for row in static:
+        # Scaled sums of f32 blocks: half an instruction for each of 4 or 8 results, and
+        # the product of the scales for two of them. Nothing else is a vector's.
+        per_matrix = {"gfx942": 0.75, "gfx950": 2.5, "gfx1250": 4.5}[row["chip"]]
+        limit = per_matrix if "f32" in row["kernel"] else 0
+        assert row["vector_per_matrix"] <= limit, row
+        assert row["lds_per_matrix"] == row["full_waits"] == 0, row
+    compared = [(row, peers.FIGURES[row["chip"], row["kernel"]]) for row in static
+                if (row["chip"], row["kernel"]) in peers.FIGURES]
+    assert len(compared) == 3
+    for row, peer in compared:
+        for name in ("vector_per_matrix", "lds_per_matrix"):
+            assert row[name] <= peer[name] / 2, (row, peer)
+
+
+def test_few_rows_idle_no_compute_unit_for_which_there_is_a_smaller_tile(measured):
+    """16 columns are the least, 64 where they become 32 requantised ones of an
+    activation. Larger ones may idle some where the others, at 64 bytes a cycle, take in
+    twice what HBM brings; and on gfx942 where it converts the rows for each tile."""
+    hbm_bytes_per_cycle = {"gfx942": 5300 / 2.1, "gfx950": 8000 / 2.4, "gfx1250": 19600 / 2.4}
+    rows = measured["few_rows"]
+    assert len(rows) == 3 * (2 + 4 + 4) + 3 * 2 * 3
+    for r in rows:
+        is_requantised = "moe" in r["kernel"] and not r["kernel"].endswith("op 2")
+        intake = 64 * min(r["tiles"], r["compute_units"])
+        assert (r["idle_compute_units"] == 0 or r["tile_n"] == (64 if is_requantised else 16)
+                or intake > 2 * hbm_bytes_per_cycle[r["chip"]]
+                or (r["chip"] == "gfx942" and r["bound"] == "vector")), r
+    assert any(r["idle_compute_units"] == 0 for r in rows)
 
 
 def test_logits_beat_the_peers(measured):

@@ -1,7 +1,6 @@
-"""The tilings that pa-configure takes for many rows, on small problems: several
-steps, chunks that fill no step and a rest of K, row tiles that are not full, and
-widths that the tile divides and does not. No read or write of LDS meets a bank
-conflict.
+"""The tilings that pa-configure takes, on small problems: several steps, chunks
+that fill no step and a rest of K, row tiles that are not full, and widths that the
+tile divides and does not. No read or write of LDS meets a bank conflict.
 """
 
 import pytest
@@ -16,7 +15,9 @@ TILINGS = {
     "gfx942": (
         ("a8w8", dict(F32, fp8="e4m3fnuz"), "mfma_f32_16x16x32_fp8_fnuz", (64, 256, 128, 1, 4, 1, 2)),
         ("a8w8", dict(F32, fp8="e4m3fnuz"), "mfma_f32_16x16x32_fp8_fnuz", (16, 64, 256, 1, 1, 4, 0)),
+        ("a8w8", dict(F32, fp8="e4m3fnuz"), "mfma_f32_16x16x32_fp8_fnuz", (16, 16, 128, 1, 1, 1, 0)),
         ("a8w4", E8M0, "mfma_f32_16x16x16_bf16", (64, 128, 128, 2, 2, 1, 2)),
+        ("a8w4", E8M0, "mfma_f32_16x16x16_bf16", (16, 16, 128, 1, 1, 4, 0)),
         ("bf16", {}, "mfma_f32_16x16x16_bf16", (96, 512, 64, 1, 4, 1, 2)),
     ),
     "gfx950": (
@@ -24,6 +25,10 @@ TILINGS = {
         ("a4w4", E8M0, "mfma_scale_f32_16x16x128_fp4", (128, 256, 256, 1, 4, 1, 2)),
         ("a8w4", E8M0, "mfma_scale_f32_16x16x128_fp4_fp8", (64, 512, 128, 1, 4, 1, 2)),
         ("a8w4", E8M0, "mfma_scale_f32_16x16x128_fp4_fp8", (16, 32, 256, 1, 1, 4, 0)),
+        ("a8w4", E8M0, "mfma_scale_f32_16x16x128_fp4_fp8", (16, 16, 256, 1, 1, 8, 0)),
+        ("a8w8", F32, "mfma_f32_16x16x128_fp8", (16, 16, 128, 1, 1, 1, 0)),
+        ("a8w8", E8M0, "mfma_scale_f32_16x16x128_fp8", (16, 16, 128, 1, 1, 1, 0)),
+        ("a8w8", F32, "mfma_f32_16x16x128_fp8", (32, 64, 256, 1, 1, 2, 0)),
         ("a8w8", E8M0, "mfma_scale_f32_16x16x128_fp8", (128, 256, 128, 1, 4, 1, 2)),
         ("a8w8", dict(E8M0, weight_layout="shuffled_16x16"), "mfma_scale_f32_16x16x128_fp8",
          (128, 256, 128, 1, 4, 1, 2)),
@@ -40,6 +45,9 @@ TILINGS = {
         ("a8w8", E8M0, "wmma_scale_f32_16x16x128_fp8", (256, 256, 128, 2, 2, 1, 2)),
         ("a8w8", F32, "wmma_f32_16x16x128_fp8", (128, 256, 128, 1, 4, 1, 2)),
         ("a8w8", F32, "wmma_f32_16x16x128_fp8", (16, 32, 128, 1, 1, 4, 0)),
+        ("a8w8", F32, "wmma_f32_16x16x128_fp8", (16, 32, 128, 1, 1, 1, 0)),
+        ("a8w4", E8M0, "wmma_scale_f32_16x16x128_fp4_fp8", (16, 16, 256, 1, 1, 8, 0)),
+        ("bf16", {}, "wmma_f32_16x16x32_bf16", (16, 16, 64, 1, 1, 1, 0)),
         ("bf16", {}, "wmma_f32_16x16x32_bf16", (256, 256, 64, 2, 2, 1, 2)),
     ),
 }

@@ -2,6 +2,7 @@
 
 #include "Snippet.h"
 #include "gtest/gtest.h"
+#include <set>
 
 using namespace pagedattn::emu;
 
@@ -643,6 +644,51 @@ TEST_P(MemoryTest, FlatFindsItsSpace) {
   EXPECT_EQ(word(A, 0), 0x11u);
   EXPECT_EQ(S.lds()[16], 0x11);
   EXPECT_EQ(S.v(6), 0x11u);
+}
+
+//===----------------------------------------------------------------------===//
+// Counts
+//===----------------------------------------------------------------------===//
+
+TEST_P(MemoryTest, BytesCountForTheAllocationTheyAreIn) {
+  Snippet S(chip());
+  Allocation &A = S.allocate(4096), &B = S.allocate(4096);
+  const uint64_t Lanes = S.wave().Lanes;
+  setAddress(S, 0, A.Base, 16);
+  setAddress(S, 2, B.Base, 8);
+  S.setS64(4, B.Base);
+  EXPECT_EQ(S.run(pick("global_load_dwordx4 v[4:7], v[0:1], off\n"
+                       "global_store_dwordx2 v[2:3], v[4:5], off\n"
+                       "global_atomic_add v8, v[2:3], v4, off sc0\n"
+                       "s_load_dwordx4 s[8:11], s[4:5], 0x0\n"
+                       "s_waitcnt vmcnt(0) lgkmcnt(0)\n",
+                       "global_load_b128 v[4:7], v[0:1], off\n"
+                       "global_store_b64 v[2:3], v[4:5], off\n"
+                       "global_atomic_add_u32 v8, v[2:3], v4, off "
+                       "th:TH_ATOMIC_RETURN\n"
+                       "s_load_b128 s[8:11], s[4:5], 0x0\n"
+                       "s_wait_loadcnt 0x0\n"
+                       "s_wait_kmcnt 0x0\n")),
+            Status::Ok)
+      << S.Message;
+  EXPECT_EQ(S.bytes(A).Loaded, 16 * Lanes);
+  EXPECT_EQ(S.bytes(A).Stored, 0u);
+  EXPECT_EQ(S.bytes(B).Loaded, 4 * Lanes + 16);
+  EXPECT_EQ(S.bytes(B).Stored, (8 + 4) * Lanes);
+}
+
+TEST(GlobalMemoryTest, NumbersOfAllocationsAreUsedAgain) {
+  GlobalMemory Memory;
+  auto Make = [&] {
+    return llvm::cantFail(Memory.allocate(64, Contents::Zero, ""));
+  };
+  Allocation *A = Make(), *B = Make(), *C = Make();
+  EXPECT_EQ(std::set<uint32_t>({A->Number, B->Number, C->Number}),
+            std::set<uint32_t>({0, 1, 2}));
+  const uint32_t Free = B->Number;
+  llvm::cantFail(Memory.release(B->Base, /*Host=*/false));
+  EXPECT_EQ(Make()->Number, Free);
+  EXPECT_EQ(Make()->Number, 3u);
 }
 
 } // namespace

@@ -47,6 +47,11 @@ public:
   uint64_t count(ReportKind Kind) const;
   std::string Message;
   LaunchOptions Options;
+  /// What all runs have moved to and from an allocation.
+  BufferBytes bytes(const Allocation &A) const {
+    return A.Number < Thread.Buffers.size() ? Thread.Buffers[A.Number]
+                                            : BufferBytes();
+  }
   /// Instructions executed by the last run.
   uint64_t executed() const;
 

@@ -99,6 +99,19 @@ constexpr unsigned NumMemorySpaces = 4;
 /// "global", "lds", "scratch", "scalar".
 llvm::StringRef memorySpaceName(MemorySpace Space);
 
+/// Bytes that kernels have moved between registers or LDS and one allocation,
+/// by whatever instruction.
+struct BufferBytes {
+  uint64_t Loaded = 0; ///< scalar loads and atomics are among them
+  uint64_t Stored = 0; ///< atomics are among them
+
+  /// Adds what `Other` has counted.
+  void add(const BufferBytes &Other) {
+    Loaded += Other.Loaded;
+    Stored += Other.Stored;
+  }
+};
+
 /// What was executed. An instruction counts once per wave.
 struct Stats {
   std::map<std::string, uint64_t> ByMnemonic; ///< instructions
@@ -107,9 +120,11 @@ struct Stats {
   uint64_t MatrixOps = 0;                     ///< matrix instructions
   std::array<uint64_t, NumMemorySpaces> BytesLoaded = {}; ///< by space
   std::array<uint64_t, NumMemorySpaces> BytesStored = {}; ///< by space
-  uint64_t Workgroups = 0;                                ///< that ran
-  uint64_t Waves = 0;                                     ///< of all workgroups
-  double Seconds = 0; ///< of the host's clock
+  /// By name of the allocation; those of one name count together.
+  std::map<std::string, BufferBytes> ByBuffer;
+  uint64_t Workgroups = 0; ///< that ran
+  uint64_t Waves = 0;      ///< of all workgroups
+  double Seconds = 0;      ///< of the host's clock
 
   /// Adds what `Other` has counted.
   void merge(const Stats &Other);
