@@ -103,6 +103,13 @@ static Value emitCopy(ImplicitLocOpBuilder &b, Value value,
   return emitNothing(b, value.getType(), value, constraints).getRes();
 }
 
+Value KernelBody::saturateToI32(Value x) {
+  Value high = b.create<arith::ShRUIOp>(x, index(32));
+  Value fits =
+      b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, toI32(high), i32(0));
+  return select(fits, toI32(x), i32(-1));
+}
+
 void KernelBody::keepLoadsAbove() {
   emitNothing(b, TypeRange(), ValueRange(), "~{memory}");
 }
