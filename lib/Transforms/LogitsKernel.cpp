@@ -487,8 +487,12 @@ void LogitsKernel::scoreStep(const StepOperands &step, Value token,
     };
     if (!shape.usesDma)
       readNext();
+    // Without a branch for the store LLVM has all products at once, in 192
+    // registers of gfx942 for 64 heads.
     if (!queryLds)
       holdLoads();
+    else if (isInside && !shape.usesDma && h == headTiles / 2)
+      b.create<amdgpu::SchedBarrierOp>(amdgpu::sched_barrier_opt_enum::none);
     for (int64_t tile = 0; tile < groups; ++tile)
       sums[tile] = addHeads(heads.weights,
                             multiplyTile(heads, step.tiles[tile]), sums[tile]);
