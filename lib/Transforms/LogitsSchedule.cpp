@@ -11,6 +11,8 @@ using namespace mlir;
 using namespace mlir::pa;
 
 constexpr int64_t kTile = LogitsShape::kTile;
+/// Memory that does not change while the kernel runs, to LLVM.
+constexpr int32_t kConstantSpace = 4;
 
 /// Where a row ends, from 0 to the end of what any row of the sequence has.
 Value LogitsKernel::emitRowEnd(Value query) {
@@ -217,6 +219,13 @@ void LogitsKernel::bindOperands() {
   rowEnds = in.rowEnds ? kernel.arg("row_ends") : Value();
   Value tableTokens = mul(b.create<memref::DimOp>(blockTable, 1), page);
   mostColumns = minU(saturateToI32(columns), saturateToI32(tableTokens));
+  // As memory that nobody writes it is read by scalar loads, in loops with
+  // stores too.
+  if (!isPagePerLane()) {
+    MemRefType type = MemRefType::Builder(cast<MemRefType>(blockTable.getType()))
+                          .setMemorySpace(b.getI32IntegerAttr(kConstantSpace));
+    blockTable = b.create<memref::MemorySpaceCastOp>(type, blockTable);
+  }
   if (in.layout == Layout::tiled) {
     SmallVector<ReassociationIndices> pageBytes{{0}, {1, 2}};
     keys = b.create<memref::CollapseShapeOp>(keys, pageBytes);
