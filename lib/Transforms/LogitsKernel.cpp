@@ -257,14 +257,28 @@ void LogitsKernel::stageQueries() {
     codeLds = addLds({tiles * codeWords, lanes}, b.getI32Type());
   Value newWeightLds =
       addLds({groupQueries, headTiles * mma.m}, b.getF32Type());
-  auto copy =
-      b.create<scf::ForOp>(wave, index(tiles), index(config.getWaves()));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(copy.getBody());
-    Value tile = copy.getInductionVar();
+  // Weights of a query by as many as a wave has lanes.
+  const int64_t heads = headTiles * mma.m,
+                perQuery = llvm::divideCeil(heads, lanes);
+  auto copyWeights = [&](Value part) {
+    Value query = div(part, perQuery);
+    Value head = add(mul(rem(part, perQuery), lanes), lane);
+    auto copy = [&] {
+      Value row = add(mul(sequence, numQueries), queryOfSequence(query));
+      Value weight = b.create<memref::LoadOp>(weights, ValueRange{row, head});
+      b.create<memref::StoreOp>(weight, newWeightLds, ValueRange{query, head});
+    };
+    if (heads % lanes == 0)
+      return copy();
+    ifTrue(less(head, index(heads)), copy);
+  };
+  auto copyTile = [&](Value tile) {
     Value query = div(tile, headTiles), headTile = rem(tile, headTiles);
     HeadTile loaded = loadHeadTile(query, headTile);
+    // There are no more parts of weights than head tiles. Their loads are under
+    // way together.
+    ifTrue(less(tile, index(groupQueries * perQuery)),
+           [&] { copyWeights(tile); });
     for (auto [i, piece] : llvm::enumerate(loaded.pieces))
       b.create<vector::StoreOp>(
           piece, queryLds,
@@ -272,13 +286,15 @@ void LogitsKernel::stageQueries() {
     for (auto [i, word] : llvm::enumerate(loaded.codes))
       b.create<memref::StoreOp>(
           word, codeLds, ValueRange{add(mul(tile, codeWords), index(i)), lane});
-    Value isWriter = less(lane, index(mma.m));
-    auto branch = b.create<scf::IfOp>(isWriter, /*withElseRegion=*/false);
-    b.setInsertionPointToStart(&branch.getThenRegion().front());
-    Value head = add(mul(headTile, mma.m), laneInTile);
-    Value row = add(mul(sequence, numQueries), queryOfSequence(query));
-    Value weight = b.create<memref::LoadOp>(weights, ValueRange{row, head});
-    b.create<memref::StoreOp>(weight, newWeightLds, ValueRange{query, head});
+  };
+  const int64_t waves = config.getWaves();
+  if (tiles == waves) {
+    copyTile(wave);
+  } else {
+    auto copy = b.create<scf::ForOp>(wave, index(tiles), index(waves));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(copy.getBody());
+    copyTile(copy.getInductionVar());
   }
   weightLds = newWeightLds;
   b.create<gpu::BarrierOp>();
