@@ -92,7 +92,8 @@ protected:
 
   Cut findCut(Value count, Value wanted, Value slack);
   void forEachWord(Value count, llvm::function_ref<void(Value)> body);
-  void pickBucket(Value pass, Value rest);
+  Value firstBucket(Value pass);
+  void pickBucket(Value passI32, Value rest);
   void keepBest(Value count, const Cut &cut);
   void sortByValue(Value count);
   void sortStep(Value runLength, Value distance);
@@ -182,8 +183,8 @@ protected:
   /// keeps the loop: unrolled, those of the selection make the kernel several
   /// times as long, and the masks of their lanes fill the scalar registers.
   Value unknownZero;
-  /// LDS: pairs of word and column; buckets of each pass; bucket and rest that
-  /// a pass picked; counts over waves for tiles and for candidates, three turns
+  /// LDS: pairs of word and column; buckets of each pass, the last one's first;
+  /// bucket and rest that a pass picked; counts over waves for tiles and for candidates, three turns
   /// of each.
   Value buffer, buckets, picked, tileCounts, candidateCounts;
 };
