@@ -189,6 +189,15 @@ Value TopKSelect::keyOf(Value candidateWord) {
   return select(isNan, i32(0), key);
 }
 
+Value TopKSelect::renew(Value value, StringRef constraints) {
+  return b
+      .create<LLVM::InlineAsmOp>(
+          value.getType(), value, /*asm_string=*/"", constraints,
+          /*has_side_effects=*/true, /*is_align_stack=*/false,
+          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
 /// The bits of the value that has `key`; of NaN for 0.
 Value TopKSelect::fromKey(Value key) {
   // The inverse of the sign, which is the greatest bit of the key.
@@ -201,25 +210,22 @@ Value TopKSelect::fromKey(Value key) {
 // Selection
 //===----------------------------------------------------------------------===//
 
-/// The words of the first `count` candidates, four at once, so that the loop
-/// itself costs less.
-void TopKSelect::forEachWord(Value count,
-                             llvm::function_ref<void(Value)> body) {
-  auto load = [&](Value item) -> Value {
-    return b.create<memref::LoadOp>(buffer,
-                                    ValueRange{toIndex(item), index(0)});
-  };
+/// Item i of `count` for each thread in turn, four at once, so that the loop
+/// itself costs less and loads are under way together.
+void TopKSelect::forEachFour(Value from, Value count,
+                             llvm::function_ref<void(ArrayRef<Value>)> body) {
   constexpr int64_t kAtOnce = 4;
   const int64_t block = kAtOnce * shape.threads;
-  Value whole = mul(div(count, block), block);
-  loop(threadI32, whole, i32(block), {}, [&](Value item, ValueRange) {
-    SmallVector<Value> words;
-    for (int64_t i = 0; i < kAtOnce; ++i)
-      words.push_back(load(add(item, i * shape.threads)));
-    llvm::for_each(words, body);
-    return SmallVector<Value>();
-  });
-  forEachItem(whole, count, [&](Value item) { body(load(item)); });
+  Value whole = add(from, mul(div(sub(count, from), block), block));
+  loop(add(from, threadI32), whole, i32(block), {},
+       [&](Value item, ValueRange) {
+         SmallVector<Value> items;
+         for (int64_t i = 0; i < kAtOnce; ++i)
+           items.push_back(add(item, i * shape.threads));
+         body(items);
+         return SmallVector<Value>();
+       });
+  forEachItem(whole, count, [&](Value item) { body(item); });
 }
 
 /// Where the buckets of a pass begin. Those of the pass before come behind
@@ -268,13 +274,19 @@ TopKSelect::Cut TopKSelect::findCut(Value count, Value wanted, Value slack) {
   Value shift = sub(i32(24), mul(passI32, 8));
   // A candidate that does not agree counts in some bucket behind these: of
   // different lanes in different banks.
-  Value first = firstBucket(passI32), noBucket = add(laneI32, bucketCount);
-  forEachWord(count, [&](Value word) {
-    Value difference = b.create<arith::XOrIOp>(keyOf(word), known);
-    Value bucket = b.create<arith::MinUIOp>(
-        b.create<arith::ShRUIOp>(difference, shift), noBucket);
-    b.create<memref::AtomicRMWOp>(arith::AtomicRMWKind::addi, i32(1), buckets,
-                                  toIndex(add(first, bucket)));
+  Value first = firstBucket(passI32), noBucket = add(renew(laneI32, "=v,0"), bucketCount);
+  forEachFour(none, count, [&](ArrayRef<Value> items) {
+    SmallVector<Value> words;
+    for (Value item : items)
+      words.push_back(b.create<memref::LoadOp>(
+          buffer, ValueRange{toIndex(item), zero}));
+    for (Value word : words) {
+      Value difference = b.create<arith::XOrIOp>(keyOf(word), known);
+      Value bucket = b.create<arith::MinUIOp>(
+          b.create<arith::ShRUIOp>(difference, shift), noBucket);
+      b.create<memref::AtomicRMWOp>(arith::AtomicRMWKind::addi, i32(1), buckets,
+                                    toIndex(add(first, bucket)));
+    }
   });
   barrier();
   branch(equal(wave, zero), [&] { pickBucket(passI32, rest); });

@@ -91,7 +91,8 @@ protected:
   };
 
   Cut findCut(Value count, Value wanted, Value slack);
-  void forEachWord(Value count, llvm::function_ref<void(Value)> body);
+  void forEachFour(Value from, Value count,
+                   llvm::function_ref<void(ArrayRef<Value>)> body);
   Value firstBucket(Value pass);
   void pickBucket(Value passI32, Value rest);
   void keepBest(Value count, const Cut &cut);
@@ -103,6 +104,10 @@ protected:
   Value nextTurn(Value turn);
   Value toKey(Value bits);
   Value fromKey(Value key);
+  /// The same number, anew: of what follows from it nothing is known before, so
+  /// that no mask of lanes is made before the loop and held in scalar registers
+  /// through all of it, and nothing else in vector registers.
+  Value renew(Value value, StringRef constraints);
   /// The key of a candidate's word.
   Value keyOf(Value candidateWord);
 
