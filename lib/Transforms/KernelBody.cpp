@@ -104,9 +104,11 @@ static Value emitCopy(ImplicitLocOpBuilder &b, Value value,
 }
 
 Value KernelBody::saturateToI32(Value x) {
-  Value high = b.create<arith::ShRUIOp>(x, index(32));
-  Value fits =
-      b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, toI32(high), i32(0));
+  // Hidden, or LLVM compares all 64 bits again.
+  Value high = toI32(b.create<arith::ShRUIOp>(x, index(32)));
+  high = b.create<AssumeOp>(high.getType(), high, IntegerAttr(), IntegerAttr(),
+                            IntegerAttr(), b.getUnitAttr(), b.getUnitAttr());
+  Value fits = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, high, i32(0));
   return select(fits, toI32(x), i32(-1));
 }
 

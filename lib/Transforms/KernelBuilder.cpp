@@ -89,7 +89,9 @@ Value KernelBuilder::threadId() {
 }
 
 Value KernelBuilder::blockId(gpu::Dimension dim) {
-  return bodyBuilder.create<gpu::BlockIdOp>(dim);
+  // What no grid exceeds. LLVM extends a number without a sign at no cost.
+  return bodyBuilder.create<gpu::BlockIdOp>(
+      dim, bodyBuilder.getIndexAttr(std::numeric_limits<int32_t>::max()));
 }
 
 Attribute KernelBuilder::ldsSpace() {

@@ -260,10 +260,16 @@ void LogitsKernel::stageQueries() {
   // Weights of a query by as many as a wave has lanes.
   const int64_t heads = headTiles * mma.m,
                 perQuery = llvm::divideCeil(heads, lanes);
+  // Parts of queries, of which each has `each`: the query and the number in it.
+  auto inQuery = [&](Value part, int64_t each) -> std::pair<Value, Value> {
+    if (groupQueries == 1)
+      return {index(0), part};
+    return {div(part, each), rem(part, each)};
+  };
   auto copyWeights = [&](Value part) {
-    Value query = div(part, perQuery);
-    Value head = add(mul(rem(part, perQuery), lanes), lane);
-    auto copy = [&] {
+    auto [query, number] = inQuery(part, perQuery);
+    Value head = add(mul(number, lanes), lane);
+    auto copy = [&, query = query] {
       Value row = add(mul(sequence, numQueries), queryOfSequence(query));
       Value weight = b.create<memref::LoadOp>(weights, ValueRange{row, head});
       b.create<memref::StoreOp>(weight, newWeightLds, ValueRange{query, head});
@@ -273,7 +279,7 @@ void LogitsKernel::stageQueries() {
     ifTrue(less(head, index(heads)), copy);
   };
   auto copyTile = [&](Value tile) {
-    Value query = div(tile, headTiles), headTile = rem(tile, headTiles);
+    auto [query, headTile] = inQuery(tile, headTiles);
     HeadTile loaded = loadHeadTile(query, headTile);
     // There are no more parts of weights than head tiles. Their loads are under
     // way together.

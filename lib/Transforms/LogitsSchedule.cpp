@@ -219,13 +219,16 @@ void LogitsKernel::bindOperands() {
   rowEnds = in.rowEnds ? kernel.arg("row_ends") : Value();
   Value tableTokens = mul(b.create<memref::DimOp>(blockTable, 1), page);
   mostColumns = minU(saturateToI32(columns), saturateToI32(tableTokens));
-  // As memory that nobody writes it is read by scalar loads, in loops with
+  // As memory that nobody writes these are read by scalar loads, in loops with
   // stores too.
-  if (!isPagePerLane()) {
-    MemRefType type = MemRefType::Builder(cast<MemRefType>(blockTable.getType()))
+  auto toConstant = [&](Value memref) -> Value {
+    MemRefType type = MemRefType::Builder(cast<MemRefType>(memref.getType()))
                           .setMemorySpace(b.getI32IntegerAttr(kConstantSpace));
-    blockTable = b.create<memref::MemorySpaceCastOp>(type, blockTable);
-  }
+    return b.create<memref::MemorySpaceCastOp>(type, memref);
+  };
+  contextLens = toConstant(contextLens);
+  if (!isPagePerLane())
+    blockTable = toConstant(blockTable);
   if (in.layout == Layout::tiled) {
     SmallVector<ReassociationIndices> pageBytes{{0}, {1, 2}};
     keys = b.create<memref::CollapseShapeOp>(keys, pageBytes);
