@@ -163,6 +163,12 @@ LogitsKernel::Step IndexerKernel::scoreAndLoad(Step &step, Value token,
     pages.assign(values.begin(), values.end());
     return next;
   }
+  // For what came with the keys of this step, and nothing else. Behind the
+  // branch that loads it of the next one the wait would be for that too.
+  if (shape.usesDma)
+    b.create<amdgpu::MemoryCounterWaitOp>(
+        /*load=*/b.getI32IntegerAttr(0), /*store=*/IntegerAttr(),
+        /*ds=*/IntegerAttr(), /*exp=*/IntegerAttr(), /*tensor=*/IntegerAttr());
   SmallVector<Value> nextPages = loadPages(afterNext);
   Step next;
   if (shape.usesDma) {

@@ -104,10 +104,8 @@ static Value emitCopy(ImplicitLocOpBuilder &b, Value value,
 }
 
 Value KernelBody::saturateToI32(Value x) {
-  // Hidden, or LLVM compares all 64 bits again.
-  Value high = toI32(b.create<arith::ShRUIOp>(x, index(32)));
-  high = b.create<AssumeOp>(high.getType(), high, IntegerAttr(), IntegerAttr(),
-                            IntegerAttr(), b.getUnitAttr(), b.getUnitAttr());
+  // Said to be uniform, or LLVM compares all 64 bits again.
+  Value high = uniform(toI32(b.create<arith::ShRUIOp>(x, index(32))));
   Value fits = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, high, i32(0));
   return select(fits, toI32(x), i32(-1));
 }
