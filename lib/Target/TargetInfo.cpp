@@ -18,7 +18,7 @@ struct ChipRow {
   unsigned id, waveSize, ldsBytes;
   bool fp8Fnuz, hasScaledMma;
   unsigned numCus, simdsPerCu, vgprsPerLane, vgprGranule, maxWavesPerSimd;
-  unsigned maxVgprs;
+  unsigned accVgprs, maxVgprs;
   unsigned numRecordsBits, loadToLdsWidths;
   bool hasTensorDma, hasPermlaneSwap;
   unsigned clockMhz, hbmGbPerSecond, ldsBytesPerCycle, cacheBytesPerCycle;
@@ -55,6 +55,7 @@ struct ChipTableReader {
       info.vgprsPerLane = row.vgprsPerLane;
       info.vgprGranule = row.vgprGranule;
       info.maxWavesPerSimd = row.maxWavesPerSimd;
+      info.accVgprs = row.accVgprs;
       info.maxVgprs = row.maxVgprs;
       info.numRecordsBits = row.numRecordsBits;
       info.loadToLdsWidths = row.loadToLdsWidths;

@@ -50,11 +50,7 @@ static LogicalResult verifyHandConfig(GroupedGemmOp op,
   // quarter is left to everything else.
   const int64_t waves =
       config.getWavesM() * config.getWavesN() * config.getWavesK();
-  const int64_t registers =
-      std::min<int64_t>(target.maxVgprs,
-                        target.vgprsPerLane /
-                            llvm::divideCeil(waves, target.simdsPerCu)) *
-      3 / 4;
+  const int64_t registers = getGemmRegisterLimit(waves, target) * 3 / 4;
   const int64_t sums =
       config.getTileM() * config.getTileN() /
       (config.getWavesM() * config.getWavesN() * target.waveSize);

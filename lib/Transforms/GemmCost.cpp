@@ -14,6 +14,11 @@ using namespace mlir::pa;
 
 constexpr int64_t kRows = GemmShape::kRows;
 
+int64_t mlir::pa::getGemmRegisterLimit(int64_t waves,
+                                       const TargetInfo &target) {
+  return target.vgprsPerLane / llvm::divideCeil(waves, target.simdsPerCu);
+}
+
 int64_t mlir::pa::getGemmColumnUnit(GroupedGemmOp op) {
   if (!op.getCScales())
     return 1;
@@ -49,9 +54,7 @@ struct Tiling {
 
 /// From small to large. Waves share K where there are few rows: the weights are
 /// read once, by many waves. Rows go through LDS where several waves need them,
-/// weights where two rows of waves do. The sums of 128 by 128 in a wave, 256
-/// registers of a wave of 64, leave too few for the rest: LLVM moves 80 of them
-/// about in each iteration of 128 matrix instructions.
+/// weights where two rows of waves do.
 static constexpr Tiling kTilings[] = {
     {16, 32, 1, 1, 1, 4, 0},   {16, 32, 2, 1, 1, 4, 0},
     {16, 64, 1, 1, 1, 4, 0},   {16, 64, 2, 1, 1, 4, 0},
@@ -63,7 +66,9 @@ static constexpr Tiling kTilings[] = {
     {128, 128, 1, 2, 2, 1, 2}, {128, 128, 1, 1, 4, 1, 2},
     {128, 256, 1, 1, 4, 1, 2}, {128, 256, 1, 2, 2, 1, 2},
     {256, 128, 1, 2, 2, 1, 2}, {192, 256, 1, 2, 2, 1, 2},
-    {256, 192, 1, 2, 2, 1, 2}, {128, 256, 1, 2, 4, 1, 2},
+    {256, 192, 1, 2, 2, 1, 2}, {256, 256, 1, 2, 2, 1, 2},
+    {64, 512, 1, 1, 4, 1, 2},  {96, 512, 1, 1, 4, 1, 2},
+    {128, 512, 1, 1, 4, 1, 2}, {128, 256, 1, 2, 4, 1, 2},
     {192, 256, 1, 4, 4, 1, 2}, {256, 256, 1, 4, 4, 1, 2},
     {128, 256, 2, 1, 4, 1, 2}, {192, 256, 2, 2, 2, 1, 2},
     {256, 192, 2, 2, 2, 1, 2}};
@@ -87,16 +92,15 @@ public:
 
   GemmCandidate evaluate();
 
-private:
   struct Registers {
-    int64_t sums, others;
+    int64_t sums, operands, others;
+
+    int64_t getAll() const { return sums + operands + others; }
   };
   Registers getRegisters();
-  int64_t getRegisterLimit() const {
-    return std::min<int64_t>(
-        target.maxVgprs, target.vgprsPerLane /
-                             llvm::divideCeil(t.getWaves(), target.simdsPerCu));
-  }
+
+private:
+  bool hasRegisters(const Registers &registers) const;
   int64_t getVectorInstructions() const;
 
   GroupedGemmOp op;
@@ -144,10 +148,37 @@ Model::Registers Model::getRegisters() {
           : columns / shape.blocksPerTile;
   const int64_t scales =
       hasScales ? 2 * t.chunks * (rowBlocks + weightScales) : 0;
-  const int64_t segmentSums = shape.segment == 0 ? 0 : 6 * shape.accPerLane;
+  // Where a wave may have a thousand registers, LLVM makes all products of a
+  // step before it adds them up.
+  int64_t products = 0;
+  if (shape.segment != 0)
+    products = target.accVgprs == 0 ? sums : 6 * shape.accPerLane;
   const int64_t offsets = (isDirect ? rowBlocks * shape.a.runs : 0) +
                           (ownsWeights ? columns * shape.b.runs : 0);
-  return {sums, operands + scales + segmentSums + offsets + rest};
+  return {sums, operands, scales + products + offsets + rest};
+}
+
+/// LLVM takes about a fourth more registers than it needs where it may.
+constexpr int64_t withReserve(int64_t registers) { return registers * 5 / 4; }
+
+/// Whether a lane has so many, by what LLVM makes of them.
+bool Model::hasRegisters(const Registers &registers) const {
+  const int64_t limit = getGemmRegisterLimit(t.getWaves(), target);
+  if (const int64_t acc = target.accVgprs) {
+    // Only matrix instructions reach the sums in accumulation registers. With
+    // more than three quarters of them LLVM moves registers about in the loop,
+    // 80 for 128 instructions with sums of 128 by 128. Those that are scaled
+    // are in both places: sums of 96 by 128 spilled 515.
+    const int64_t most = shape.segment == 0 ? acc * 3 / 4 : acc / 2;
+    return registers.getAll() <= limit && registers.sums <= most &&
+           registers.operands + registers.others <= target.vgprsPerLane - acc;
+  }
+  // Scales of a matrix instruction lie in the first 256 registers, where LLVM
+  // puts operands first: with 208 of them it spilled scales.
+  constexpr int64_t kBesideScales = 200;
+  if (shape.hasMmaScales && registers.operands > kBesideScales)
+    return false;
+  return withReserve(registers.getAll()) <= limit;
 }
 
 /// Vector instructions of a wave for a chunk: sums that are scaled, two at a
@@ -172,12 +203,8 @@ GemmCandidate Model::evaluate() {
   GemmCandidate result;
   result.config = config;
   const int64_t ldsBytes = getGemmLdsBytes(op, shape, config, target);
-  const auto [sums, others] = getRegisters();
-  const int64_t registers = sums + others;
-  // Matrix instructions alone can name more than 256 registers of a lane.
-  constexpr int64_t kNamed = 256;
-  result.fits = registers <= getRegisterLimit() && others <= kNamed &&
-                ldsBytes <= target.ldsBytes;
+  const Registers registers = getRegisters();
+  result.fits = hasRegisters(registers) && ldsBytes <= target.ldsBytes;
 
   const auto number = [](int64_t value) { return static_cast<double>(value); };
   const double simds = number(target.simdsPerCu);
@@ -222,12 +249,12 @@ GemmCandidate Model::evaluate() {
   const int64_t tiles = llvm::divideCeil(work.rows, t.tileM) *
                         llvm::divideCeil(shape.n, t.tileN) * work.groups;
   const int64_t rounds = llvm::divideCeil(tiles, work.numCus);
-  // LLVM takes about a fourth more registers than it needs where they are free.
-  const int64_t taken = std::min(registers * 5 / 4, target.maxVgprs);
+  const int64_t taken = std::min(withReserve(registers.getAll()),
+                                 getGemmRegisterLimit(t.getWaves(), target));
   const int64_t resident =
       std::max<int64_t>(1, target.getOccupancy(taken, ldsBytes, t.getWaves()) *
                                target.simdsPerCu / t.getWaves());
-  result.cycles = number(rounds) * perTile;
+  result.busy = result.cycles = number(rounds) * perTile;
   const double inTurn = number(llvm::divideCeil(rounds, resident)) * alone;
   result.withoutHbm = std::max(result.cycles, inTurn);
   if (inTurn > result.cycles) {
@@ -254,6 +281,27 @@ GemmCandidate Model::evaluate() {
                         (mma.getFlopsPerCycle() * simds * number(work.numCus));
   result.ofHbmPeak = hbm / result.cycles;
   return result;
+}
+
+int64_t mlir::pa::getGemmRegisters(GroupedGemmOp op, const TargetInfo &target) {
+  GemmConfigAttr config = op.getConfigAttr();
+  const MmaInfo &mma = getMmaInfo(config.getMma());
+  const GemmShape shape(op, mma, target);
+  const Tiling t{config.getTileM(),
+                 config.getTileN(),
+                 std::max<int64_t>(1, config.getTileK() / shape.chunk),
+                 config.getWavesM(),
+                 config.getWavesN(),
+                 config.getWavesK(),
+                 config.getStages()};
+  const GemmWork work(op, target.numCus);
+  const int64_t needed =
+      Model(op, shape, mma, target, work, t, config).getRegisters().getAll();
+  const int64_t limit = getGemmRegisterLimit(t.getWaves(), target);
+  int64_t registers = target.maxVgprs;
+  while (registers < needed && 2 * registers <= limit)
+    registers *= 2;
+  return registers;
 }
 
 SmallVector<GemmCandidate> mlir::pa::rankGemmConfigs(GroupedGemmOp op, MmaId id,
@@ -285,8 +333,8 @@ SmallVector<GemmCandidate> mlir::pa::rankGemmConfigs(GroupedGemmOp op, MmaId id,
   for (auto [i, candidate] : llvm::enumerate(candidates))
     candidate.order = i;
   llvm::sort(candidates, [](const GemmCandidate &x, const GemmCandidate &y) {
-    return std::tuple(!x.fits, x.withoutHbm, x.order) <
-           std::tuple(!y.fits, y.withoutHbm, y.order);
+    return std::tuple(!x.fits, x.withoutHbm, x.busy, x.order) <
+           std::tuple(!y.fits, y.withoutHbm, y.busy, y.order);
   });
   return candidates;
 }

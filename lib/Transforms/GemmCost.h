@@ -26,13 +26,15 @@ struct GemmWork {
 /// chip's clock, for all of the work.
 struct GemmCandidate {
   GemmConfigAttr config;
-  /// Place in the list, which decides among equals.
+  /// Place in the list, which decides last.
   size_t order = 0;
   /// Registers and LDS suffice.
   bool fits = true;
   double cycles = 0;
   /// The same with an HBM that is never in the way, which decides.
   double withoutHbm = 0;
+  /// The same without any latency, which decides among equals.
+  double busy = 0;
   /// What takes them: "matrix", "vector", "lds", "cache", "latency" or "hbm".
   StringRef bound;
   /// Floating-point operations, and bytes that HBM has to move at least.
@@ -49,6 +51,13 @@ SmallVector<GemmCandidate> rankGemmConfigs(GroupedGemmOp op, MmaId mma,
 /// One line: the configuration, its bound, and where it is under the roofline.
 std::string describe(const GemmCandidate &candidate, const MmaInfo &mma,
                      const TargetInfo &target, int64_t numCus);
+
+/// Registers of a lane that the waves of one workgroup leave each other.
+int64_t getGemmRegisterLimit(int64_t waves, const TargetInfo &target);
+
+/// Registers of a lane to give to the kernel: the chip's usual number, doubled
+/// until there is room for what the configuration needs.
+int64_t getGemmRegisters(GroupedGemmOp op, const TargetInfo &target);
 
 /// Product columns that a wave must have together: those of a block of
 /// requantised output.

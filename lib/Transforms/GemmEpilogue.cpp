@@ -180,8 +180,12 @@ void GemmKernel::emitOutput(Sums sums) {
   firstOutput = op.getActivation() ? div(firstColumn, 2) : firstColumn;
   firstOutputPair = div(firstOutput, 2);
   firstOutputScale = div(firstOutput, kOutputBlock);
-  for (Value &sum : sums)
-    sum = keepInAllLanes(sum);
+  // LLVM moves v_mfma_scale into the branch that stores, where lanes are off.
+  // It leaves WMMA alone, and an inline asm would keep the sums of gfx1250 in
+  // the first 256 registers.
+  if (target.waveSize == 64)
+    for (Value &sum : sums)
+      sum = keepInAllLanes(sum);
   auto emit = [&] {
     // Column blocks of 32 output columns, or one alone.
     const int64_t together =

@@ -120,6 +120,19 @@ void GemmKernel::emitWavePlace(Value number) {
   waveK = div(rest, config.getWavesN());
 }
 
+/// Which part of a block of rows the lane has.
+void GemmKernel::emitLanePlace() {
+  laneInTile = rem(lane, kRows);
+  laneGroup = div(lane, kRows);
+}
+
+/// What follows is computed here from the lane, not carried along in registers
+/// since the begin of the kernel: 128 columns of a wave on gfx1250 took 8.
+void GemmKernel::readLaneHere() {
+  lane = laneHere();
+  emitLanePlace();
+}
+
 void GemmKernel::emitTile(Value newGroup, Value firstRow, Value numRows,
                           Value localTile) {
   group = newGroup;
@@ -127,6 +140,7 @@ void GemmKernel::emitTile(Value newGroup, Value firstRow, Value numRows,
   // next in further registers.
   localTile = inScalar(localTile, std::numeric_limits<int64_t>::max());
   emitWavePlace(assume(uniformHere(wave), 0, getNumWaves() - 1));
+  readLaneHere();
   // Row tiles that share their weights come one after another.
   Value rowTiles = max(
       div(add(numRows, config.getTileM() - 1), config.getTileM()), index(1));
@@ -137,9 +151,14 @@ void GemmKernel::emitTile(Value newGroup, Value firstRow, Value numRows,
   Value base = add(firstRow, tileRow), left = sub(numRows, tileRow);
   emitRows(base, left);
   emitColumns(columnTile);
-  if (config.getStages() > 0)
+  if (config.getStages() > 0) {
+    emitStagePlaces();
     planCopies(base, left, columnTile);
-  emitOutput(emitProduct());
+  }
+  Sums sums = emitProduct();
+  readLaneHere();
+  emitRows(base, left);
+  emitOutput(std::move(sums));
 }
 
 void GemmKernel::emitTiles() {
@@ -226,8 +245,7 @@ void GemmKernel::emit() {
   numWorkers = kernel.arg("num_workers");
 
   emitLaneIds();
-  laneInTile = rem(lane, kRows);
-  laneGroup = div(lane, kRows);
+  emitLanePlace();
   emitWavePlace(wave);
   totalRows = dim(output, 0);
 

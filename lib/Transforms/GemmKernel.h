@@ -49,6 +49,8 @@ private:
   std::pair<Value, Value> emitGroupRows(Value group);
   Value emitGroupTiles(Value rows);
   void emitWavePlace(Value number);
+  void emitLanePlace();
+  void readLaneHere();
   void emitTile(Value group, Value firstRow, Value numRows, Value localTile);
   struct Row {
     /// Row of the output, row of A, and whether there is one.
@@ -110,6 +112,7 @@ private:
     Value count;
   };
   void allocateStages();
+  void emitStagePlaces();
   int64_t getBlockBytes(const GemmStages::Operand &staged) const;
   int64_t getRunByte(const GemmStages::Operand &staged, int64_t run,
                      int64_t chunk) const;

@@ -32,9 +32,14 @@ void GemmKernel::allocateStages() {
   stageWords = view(b.getI32Type());
   stagesOfRows = view(cast<MemRefType>(a.getType()).getElementType());
   stagesOfWeights = view(cast<MemRefType>(weights.getType()).getElementType());
+}
 
-  // One register for each stage and operand; all else is an offset of the
-  // access, which has 16 bits.
+/// Where the lane reads and writes in the stages: one register for each stage
+/// and operand; all else is an offset of the access, which has 16 bits.
+void GemmKernel::emitStagePlaces() {
+  for (SmallVector<Value> *places :
+       {&rowReads, &weightReads, &rowWrites, &weightWrites})
+    places->clear();
   const int64_t last = kStages * stages.bytes / 4 - 1;
   auto inStage = [&](const GemmStages::Operand &staged, Value firstBlock,
                      int64_t stage) {
@@ -296,7 +301,8 @@ void GemmKernel::finishCopies(ValueRange words, int64_t stage) {
 }
 
 /// Until every wave's part of the stage is there. What a wave loads to
-/// registers after its copies may still be on its way: loads end in order.
+/// registers after its copies may still be on its way: loads end in order, and
+/// the barrier is one of LDS. One of all memory waits for all loads on gfx1250.
 void GemmKernel::waitForStage() {
   const int64_t later = stages.weights.way == GemmStages::Way::lanes
                             ? stages.chunks * getColumnBlocks() * shape.b.runs
@@ -313,7 +319,7 @@ void GemmKernel::waitForStage() {
         /*store=*/IntegerAttr(),
         /*ds=*/IntegerAttr(), /*exp=*/IntegerAttr(),
         /*tensor=*/tensorCopies.empty() ? IntegerAttr() : count(0));
-  b.create<gpu::BarrierOp>();
+  b.create<amdgpu::LDSBarrierOp>();
 }
 
 void GemmKernel::readStage(Chunk &chunk, int64_t stage, int64_t inStage) {
@@ -392,7 +398,7 @@ void GemmKernel::emitStagedSteps(Sums &sums) {
   };
 
   // What the tile before left in LDS may still be read.
-  b.create<gpu::BarrierOp>();
+  b.create<amdgpu::LDSBarrierOp>();
   SmallVector<Value> waiting;
   SmallVector<Chunk> step = startStep(index(0), 0, waiting);
   if (hasOwnWeights) {

@@ -60,8 +60,7 @@ Value KernelBody::emitWaveScan(Value value) {
   Value zero = b.create<arith::ConstantOp>(b.getZeroAttr(sum.getType()));
   // In a loop LLVM would keep a mask of lanes for each distance, 12 scalar
   // registers, across everything that comes after the scan.
-  Value here =
-      keepInAllLanes(b.create<arith::IndexCastOp>(b.getI32Type(), lane));
+  Value here = b.create<arith::IndexCastOp>(b.getI32Type(), laneHere());
   for (int64_t distance = 1; distance < lanes; distance *= 2) {
     auto shuffle = b.create<gpu::ShuffleOp>(sum, static_cast<int32_t>(distance),
                                             static_cast<int32_t>(lanes),
@@ -116,6 +115,18 @@ void KernelBody::keepLoadsAbove() {
 
 Value KernelBody::keepInAllLanes(Value value) {
   return emitCopy(b, value, "=v,0");
+}
+
+Value KernelBody::laneHere() {
+  Value all = emitCopy(b, i32(-1), "=s,0");
+  ArrayAttr none;
+  Value number =
+      b.create<ROCDL::MbcntLoOp>(b.getI32Type(), all, i32(0), none, none);
+  if (lanes == 64)
+    number =
+        b.create<ROCDL::MbcntHiOp>(b.getI32Type(), all, number, none, none);
+  return assume(b.create<arith::IndexCastUIOp>(b.getIndexType(), number), 0,
+                lanes - 1);
 }
 
 Value KernelBody::uniformHere(Value value) {

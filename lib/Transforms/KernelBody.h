@@ -142,6 +142,10 @@ protected:
   /// scalar and a constant out of a loop, and then spills them.
   Value uniformHere(Value value);
 
+  /// The lane, counted anew: what is computed from it stays behind this place,
+  /// and nothing is carried here in registers.
+  Value laneHere();
+
   /// Keeps the loads before it there: LLVM moves one whose value goes into the
   /// next iteration of a loop to where that uses it, unless a write to memory
   /// comes in between.

@@ -70,10 +70,11 @@ KernelBuilder::KernelBuilder(ImplicitLocOpBuilder &host, Operation *op,
       host.getDenseI32ArrayAttr({static_cast<int32_t>(spec.blockSize), 1, 1}));
   func->setAttr(PADialect::kKernelInfoAttrName, getKernelInfo(host, spec));
   // The backend takes a limit of registers as a least number of waves.
-  if (target.maxVgprs < target.vgprsPerLane)
+  const int64_t vgprs = std::max(spec.vgprs, target.maxVgprs);
+  if (vgprs < target.vgprsPerLane)
     func->setAttr("rocdl.waves_per_eu",
-                  host.getI32IntegerAttr(static_cast<int32_t>(
-                      target.vgprsPerLane / target.maxVgprs)));
+                  host.getI32IntegerAttr(
+                      static_cast<int32_t>(target.vgprsPerLane / vgprs)));
   bodyBuilder.setInsertionPointToStart(&func.getBody().front());
 }
 

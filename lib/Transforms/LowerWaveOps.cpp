@@ -50,26 +50,39 @@ struct LowerAssume : public OpRewritePattern<AssumeOp> {
       return arith::ExtUIOp::create(rewriter, loc, to, from);
     };
     value = convert(value, registers);
-    value = op.getOpaque()
-                ? hide(rewriter, loc, value, op.getUniform() ? "=s,0" : "=v,0")
-                : ROCDL::ReadfirstlaneOp::create(rewriter, loc, value.getType(),
-                                                 value);
+    if (!op.getUniform())
+      value = hideVector(rewriter, loc, value);
+    else if (op.getOpaque())
+      value = hideScalar(rewriter, loc, value);
+    else
+      value =
+          ROCDL::ReadfirstlaneOp::create(rewriter, loc, value.getType(), value);
     rewriter.replaceOp(op, convert(value, type));
     return success();
   }
 
 private:
-  /// `value`, from a register to the same register.
-  static Value hide(OpBuilder &b, Location loc, Value value,
-                    StringRef constraints) {
+  /// `value`, from a scalar register to the same register.
+  static Value hideScalar(OpBuilder &b, Location loc, Value value) {
     return LLVM::InlineAsmOp::create(
                b, loc, TypeRange{value.getType()}, ValueRange{value}, "",
-               constraints, /*has_side_effects=*/false,
+               "=s,0", /*has_side_effects=*/false,
                /*is_align_stack=*/false, LLVM::TailCallKind::None,
                LLVM::AsmDialectAttr::get(b.getContext(),
                                          LLVM::AsmDialect::AD_ATT),
                /*operand_attrs=*/ArrayAttr())
         .getRes();
+  }
+
+  /// The same for a vector register. Of those an inline asm takes the first 256
+  /// only, which gfx1250 is short of: it spilled 26 registers. What a shader
+  /// would take for the end of a whole quad mode is a copy here, which no pass
+  /// looks through.
+  static Value hideVector(OpBuilder &b, Location loc, Value value) {
+    return LLVM::CallIntrinsicOp::create(b, loc, value.getType(),
+                                         b.getStringAttr("llvm.amdgcn.softwqm"),
+                                         ValueRange{value})
+        .getResult(0);
   }
 };
 

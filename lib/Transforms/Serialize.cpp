@@ -9,6 +9,7 @@
 #include "LinkCodeObject.h"
 #include "PagedAttn/Transforms/Passes.h"
 #include "TileOps.h"
+#include "VgprBanks.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Target/LLVM/ROCDL/Utils.h"
@@ -81,7 +82,10 @@ protected:
         translateModuleToISA(llvmModule, **machine, emitError);
     if (failed(text) || hasFailed)
       return failure();
-    isa = text->str();
+    FailureOr<std::string> checked = checkVgprBanks(*text, emitError);
+    if (failed(checked))
+      return failure();
+    isa = std::move(*checked);
     FailureOr<SmallVector<char, 0>> object =
         ROCDL::assembleIsa(isa, target.getTriple(), target.getChip(),
                            target.getFeatures(), emitError);
@@ -175,8 +179,6 @@ struct SerializePass : public pa::impl::PASerializeBase<SerializePass> {
           b.getNamedAttr("isa", b.getStringAttr(serializer.isa)));
     }
     gpu::KernelTableAttr kernels = getKernels(module, *binary);
-    if (failed(checkRegisters(module, kernels, target)))
-      return failure();
     auto object = gpu::ObjectAttr::get(
         rocdlTarget, gpu::CompilationTarget::Binary,
         b.getStringAttr(StringRef(binary->data(), binary->size())),
@@ -185,22 +187,6 @@ struct SerializePass : public pa::impl::PASerializeBase<SerializePass> {
                           /*offloadingHandler=*/Attribute(),
                           ArrayRef<Attribute>{object});
     module.erase();
-    return success();
-  }
-
-  LogicalResult checkRegisters(gpu::GPUModuleOp module,
-                               gpu::KernelTableAttr kernels,
-                               const TargetInfo &target) {
-    if (!kernels)
-      return success();
-    for (gpu::KernelMetadataAttr kernel : kernels) {
-      auto vgprs = kernel.getAttr<IntegerAttr>("vgpr_count");
-      if (vgprs && vgprs.getInt() > target.maxVgprs)
-        return module.emitError()
-               << kernel.getName() << " needs " << vgprs.getInt()
-               << " vector registers, at most " << target.maxVgprs
-               << " are compiled correctly for " << target.getName();
-    }
     return success();
   }
 

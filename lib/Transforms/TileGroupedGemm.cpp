@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GemmCost.h"
 #include "GemmKernel.h"
 #include "GemmOutput.h"
 
@@ -193,6 +194,7 @@ LogicalResult mlir::pa::tileGroupedGemm(RewriterBase &rewriter,
   spec.op = GroupedGemmOp::getOperationName();
   spec.blockSize = config.getWavesM() * config.getWavesN() *
                    config.getWavesK() * target.waveSize;
+  spec.vgprs = getGemmRegisters(op, target);
   spec.grid = {workers, one, one};
   spec.gridText = {"num_workers", "1", "1"};
   for (auto [name, value] : *operands)

@@ -28,6 +28,8 @@ struct KernelSpec {
   StringRef op;
   /// Work-items of a workgroup, all in x.
   int64_t blockSize;
+  /// Registers of a lane, where the chip's table has too few for the kernel.
+  int64_t vgprs = 0;
   /// Workgroups in x, y, z, as host values and as text in the named sizes.
   std::array<Value, 3> grid;
   std::array<std::string, 3> gridText;

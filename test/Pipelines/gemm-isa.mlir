@@ -3,8 +3,8 @@
 // of lanes in the loop.
 // RUN: rm -rf %t && mkdir %t
 // RUN: pa-compile %s --chip=gfx950,gfx1250 --emit=s -o %t
-// RUN: FileCheck %s --check-prefix=GFX950 --input-file=%t/grouped_gemm_a8w4_e8m0_1x32_e8m0_1x32_n2048_k7168_t128x256x128.gfx950.s
-// RUN: FileCheck %s --check-prefix=GFX1250 --input-file=%t/grouped_gemm_a8w4_e8m0_1x32_e8m0_1x32_n2048_k7168_t256x256x128.gfx1250.s
+// RUN: FileCheck %s --check-prefix=GFX950 --input-file=%t/grouped_gemm_a8w4_e8m0_1x32_e8m0_1x32_n2048_k7168_t64x512x128.gfx950.s
+// RUN: FileCheck %s --check-prefix=GFX1250 --input-file=%t/grouped_gemm_a8w4_e8m0_1x32_e8m0_1x32_n2048_k7168_t128x512x128.gfx1250.s
 
 // GFX950: s_barrier
 // GFX950: ds_read_b128

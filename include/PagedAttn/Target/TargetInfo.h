@@ -43,11 +43,13 @@ public:
   int64_t simdsPerCu;
   /// Registers of one lane of a SIMD, to be shared by the waves on it.
   int64_t vgprsPerLane;
+  /// Those of them that only matrix instructions name.
+  int64_t accVgprs;
   /// Registers are given to waves in multiples of this.
   int64_t vgprGranule;
   /// Waves that fit a SIMD whatever their registers.
   int64_t maxWavesPerSimd;
-  /// Registers that a kernel may use; more are not compiled correctly.
+  /// Registers of a kernel whose tiling asks for no more.
   int64_t maxVgprs;
   /// Bits of the size field of a buffer resource.
   int64_t numRecordsBits;

@@ -31,14 +31,14 @@ class Chip<string name, int id> {
   bits<32> SimdsPerCu = 4;
   // Registers of one SIMD lane, accumulation registers included.
   bits<32> VgprsPerLane = 512;
+  // Those of them that only matrix instructions name, of one wave.
+  bits<32> AccVgprs = 256;
   // Registers are given to waves in multiples of this; at most so many waves
   // share a SIMD.
   bits<32> VgprGranule = 8;
   bits<32> MaxWavesPerSimd = 8;
-  // Registers that a kernel may use. LLVM 22.1.8 loses s_set_vgpr_msb around a
-  // barrier of gfx1250: it emits "s_set_vgpr_msb 4; s_set_vgpr_msb 0x400" before
-  // a v_cmp that needs the first, and a kernel of 322 registers then compares
-  // the wrong ones. Below 257 the instruction is not needed.
+  // Registers of a kernel whose tiling asks for no more: those that
+  // instructions of gfx1250 name without s_set_vgpr_msb.
   bits<32> MaxVgprs = 512;
   // Bits of num_records of a buffer resource. The offset has 32 on every chip.
   bits<32> NumRecordsBits = 32;
@@ -78,6 +78,7 @@ def GFX1250 : Chip<"gfx1250", 2> {
   let LdsBytes = 327680;
   let HasScaledMma = 1;
   let VgprsPerLane = 1024;
+  let AccVgprs = 0;
   let VgprGranule = 16;
   let MaxWavesPerSimd = 16;
   let MaxVgprs = 256;
@@ -136,7 +137,7 @@ def ChipTable : GenericTable {
   let CppTypeName = "ChipRow";
   let Fields = ["Name", "Id", "WaveSize", "LdsBytes", "Fp8Fnuz", "HasScaledMma",
                 "NumCus", "SimdsPerCu", "VgprsPerLane", "VgprGranule",
-                "MaxWavesPerSimd", "MaxVgprs", "NumRecordsBits",
+                "MaxWavesPerSimd", "AccVgprs", "MaxVgprs", "NumRecordsBits",
                 "LoadToLdsWidths", "HasTensorDma", "HasPermlaneSwap", "ClockMhz",
                 "HbmGbPerSecond", "LdsBytesPerCycle", "CacheBytesPerCycle"];
 }

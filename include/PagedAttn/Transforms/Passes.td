@@ -305,6 +305,9 @@ def PASerialize : Pass<"pa-serialize", "::mlir::ModuleOp"> {
     device library and no linker program is used. The `gpu.binary` carries what
     the manifest says of each kernel.
 
+    On gfx1250 the assembly is checked: every instruction must use the registers
+    that the backend means, of four banks of 256. Another one is an error.
+
     Example: `gpu.module @k { llvm.func @k() attributes {gpu.kernel, rocdl.kernel} }`
     becomes `gpu.binary @k [#gpu.object<#rocdl.target<chip = "gfx950">, bin = "...">]`.
   }];
