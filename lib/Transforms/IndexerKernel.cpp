@@ -81,8 +81,8 @@ IndexerKernel::ifInside(Value token, function_ref<SmallVector<Value>()> onTrue,
       b.create<scf::YieldOp>(emit());
     };
   };
-  auto branch = b.create<scf::IfOp>(lessU(token, limit), yield(onTrue),
-                                    yield(onFalse));
+  auto branch =
+      b.create<scf::IfOp>(lessU(token, limit), yield(onTrue), yield(onFalse));
   return llvm::to_vector_of<Value>(branch.getResults());
 }
 

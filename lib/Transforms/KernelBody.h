@@ -68,8 +68,9 @@ protected:
   Value toI32(Value x) {
     return b.createOrFold<arith::IndexCastUIOp>(b.getI32Type(), x);
   }
-  /// The same of a uniform number where it fits, else 2^32 - 1. Two scalar instructions; the lesser
-  /// of two 64-bit numbers takes five, through vector registers.
+  /// The same of a uniform number where it fits, else 2^32 - 1. Two scalar
+  /// instructions; the lesser of two 64-bit numbers takes five, through vector
+  /// registers.
   Value saturateToI32(Value x);
   Value dim(Value memref, int64_t d) {
     return b.createOrFold<memref::DimOp>(memref, d);

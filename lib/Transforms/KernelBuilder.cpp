@@ -90,9 +90,7 @@ Value KernelBuilder::threadId() {
 }
 
 Value KernelBuilder::blockId(gpu::Dimension dim) {
-  // What no grid exceeds. LLVM extends a number without a sign at no cost.
-  return bodyBuilder.create<gpu::BlockIdOp>(
-      dim, bodyBuilder.getIndexAttr(std::numeric_limits<int32_t>::max()));
+  return bodyBuilder.create<gpu::BlockIdOp>(dim);
 }
 
 Attribute KernelBuilder::ldsSpace() {

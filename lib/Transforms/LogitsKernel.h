@@ -104,6 +104,13 @@ protected:
     Value weights;
   };
 
+  /// The number of the workgroup. No grid has 2^31, so that LLVM extends it
+  /// without a sign, at no cost.
+  Value blockId(gpu::Dimension dim) {
+    return b.create<gpu::BlockIdOp>(
+        dim, b.getIndexAttr(std::numeric_limits<int32_t>::max()));
+  }
+
   // What the kernel knows of its sequence.
   void bindOperands();
   Value queryOfSequence(Value query);

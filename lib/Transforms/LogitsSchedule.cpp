@@ -79,7 +79,7 @@ void LogitsKernel::emitEvenSchedule() {
       /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&hasSequence.getThenRegion().front());
-  emitSequence(kernel.blockId(gpu::Dimension::y));
+  emitSequence(blockId(gpu::Dimension::y));
   // A launch has fewer than 2^32 work-items, which is what one step of all
   // workgroups has columns. A step of 2^31 columns or more is the only one, and
   // with a stride of no more than that nothing overflows.
@@ -248,7 +248,7 @@ void LogitsKernel::emit() {
   numWorkers = kernel.arg("num_workers");
   columns = b.create<memref::DimOp>(logits, 1);
   bindOperands();
-  worker = kernel.blockId(gpu::Dimension::x);
+  worker = blockId(gpu::Dimension::x);
   if (config.getSchedule() == LogitsSchedule::even)
     emitEvenSchedule();
   else

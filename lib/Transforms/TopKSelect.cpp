@@ -274,12 +274,13 @@ TopKSelect::Cut TopKSelect::findCut(Value count, Value wanted, Value slack) {
   Value shift = sub(i32(24), mul(passI32, 8));
   // A candidate that does not agree counts in some bucket behind these: of
   // different lanes in different banks.
-  Value first = firstBucket(passI32), noBucket = add(renew(laneI32, "=v,0"), bucketCount);
+  Value first = firstBucket(passI32),
+        noBucket = add(renew(laneI32, "=v,0"), bucketCount);
   forEachFour(none, count, [&](ArrayRef<Value> items) {
     SmallVector<Value> words;
     for (Value item : items)
-      words.push_back(b.create<memref::LoadOp>(
-          buffer, ValueRange{toIndex(item), zero}));
+      words.push_back(
+          b.create<memref::LoadOp>(buffer, ValueRange{toIndex(item), zero}));
     for (Value word : words) {
       Value difference = b.create<arith::XOrIOp>(keyOf(word), known);
       Value bucket = b.create<arith::MinUIOp>(

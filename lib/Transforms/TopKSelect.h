@@ -189,8 +189,8 @@ protected:
   /// times as long, and the masks of their lanes fill the scalar registers.
   Value unknownZero;
   /// LDS: pairs of word and column; buckets of each pass, the last one's first;
-  /// bucket and rest that a pass picked; counts over waves for tiles and for candidates, three turns
-  /// of each.
+  /// bucket and rest that a pass picked; counts over waves for tiles and for
+  /// candidates, three turns of each.
   Value buffer, buckets, picked, tileCounts, candidateCounts;
 };
 
