@@ -52,8 +52,7 @@ Value IndexerKernel::emitEndOf(Value row) {
   Value query = firstQuery ? add(firstQuery, row) : row;
   Value rowEnd = emitRowEnd(min(query, index(numQueries - 1)));
   Value isRow = less(query, index(numQueries));
-  return b.create<arith::IndexCastOp>(
-      b.getI32Type(), select(isRow, min(rowEnd, limit), index(0)));
+  return select(isRow, minU(rowEnd, limit), i32(0));
 }
 
 /// Whatever the registers hold. A constant would be written to them before each
@@ -71,14 +70,10 @@ Value IndexerKernel::anyValue(Type type) {
 }
 
 /// What `onTrue` yields where a column of this workgroup is at `token`, else
-/// what `onFalse` does. Scalar instructions compare 32 bits, which all tokens
-/// have.
+/// what `onFalse` does.
 SmallVector<Value>
 IndexerKernel::ifInside(Value token, function_ref<SmallVector<Value>()> onTrue,
                         function_ref<SmallVector<Value>()> onFalse) {
-  auto toI32 = [&](Value value) -> Value {
-    return b.create<arith::IndexCastUIOp>(b.getI32Type(), value);
-  };
   auto yield = [&](function_ref<SmallVector<Value>()> emit) {
     return [this, emit](OpBuilder &nested, Location) {
       OpBuilder::InsertionGuard guard(b);
@@ -86,9 +81,8 @@ IndexerKernel::ifInside(Value token, function_ref<SmallVector<Value>()> onTrue,
       b.create<scf::YieldOp>(emit());
     };
   };
-  Value isInside = b.create<arith::CmpIOp>(arith::CmpIPredicate::ult,
-                                           toI32(token), toI32(limit));
-  auto branch = b.create<scf::IfOp>(isInside, yield(onTrue), yield(onFalse));
+  auto branch =
+      b.create<scf::IfOp>(lessU(token, limit), yield(onTrue), yield(onFalse));
   return llvm::to_vector_of<Value>(branch.getResults());
 }
 
@@ -120,7 +114,7 @@ LogitsKernel::Step IndexerKernel::loadStepInside(Value token, ValueRange pages,
 }
 
 void IndexerKernel::storeRow(Value query, Value /*token*/, ValueRange sums,
-                             Value scale) {
+                             Value scale, bool /*isInside*/) {
   Value column = add(mul(stepInRound, lanes), lane);
   b.create<memref::StoreOp>(finishLogit(sums, scale), tile,
                             ValueRange{wave, query, column});
@@ -129,8 +123,7 @@ void IndexerKernel::storeRow(Value query, Value /*token*/, ValueRange sums,
 IndexerRows::Offer IndexerKernel::offer(Value row, int64_t step, Value end) {
   Value inWave = add(lane, step * lanes);
   Value value = b.create<memref::LoadOp>(tile, ValueRange{wave, row, inWave});
-  Value column =
-      b.create<arith::IndexCastUIOp>(b.getI32Type(), add(roundToken, inWave));
+  Value column = add(roundToken, toI32(inWave));
   return {value, column, less(column, end)};
 }
 
@@ -152,13 +145,15 @@ LogitsKernel::Step IndexerKernel::scoreAndLoad(Step &step, Value token,
           Place place = locateStep(nextToken, pages);
           place.after = afterNext;
           SmallVector<Value> nextPages;
-          next = scoreInPlace(step, token, &place, &nextPages);
+          next = scoreInPlace(step, token, &place, &nextPages,
+                              /*isInside=*/false);
           SmallVector<Value> values = next.flatten();
           llvm::append_range(values, nextPages);
           return values;
         },
         [&] {
-          scoreInPlace(step, token, /*next=*/nullptr, /*pages=*/nullptr);
+          scoreInPlace(step, token, /*next=*/nullptr, /*pages=*/nullptr,
+                       /*isInside=*/false);
           SmallVector<Value> values = next.flatten();
           llvm::append_range(values, pages);
           return anyValues(values);
@@ -168,6 +163,12 @@ LogitsKernel::Step IndexerKernel::scoreAndLoad(Step &step, Value token,
     pages.assign(values.begin(), values.end());
     return next;
   }
+  // For what came with the keys of this step, and nothing else. Behind the
+  // branch that loads it of the next one the wait would be for that too.
+  if (shape.usesDma)
+    b.create<amdgpu::MemoryCounterWaitOp>(
+        /*load=*/b.getI32IntegerAttr(0), /*store=*/IntegerAttr(),
+        /*ds=*/IntegerAttr(), /*exp=*/IntegerAttr(), /*tensor=*/IntegerAttr());
   SmallVector<Value> nextPages = loadPages(afterNext);
   Step next;
   if (shape.usesDma) {
@@ -176,16 +177,17 @@ LogitsKernel::Step IndexerKernel::scoreAndLoad(Step &step, Value token,
     auto score = [&]() -> SmallVector<Value> {
       awaitKeys(shape.getDmaLoads(), buffer, step);
       if (isInRegisters)
-        scoreInPlace(step, token, /*next=*/nullptr, /*pages=*/nullptr);
+        scoreInPlace(step, token, /*next=*/nullptr, /*pages=*/nullptr,
+                     /*isInside=*/false);
       else
-        scoreStep(finishStep(step), token);
+        scoreStep(finishStep(step), token, /*isInside=*/false);
       return {};
     };
     ifInside(token, score, [] { return SmallVector<Value>(); });
   } else {
     StepOperands operands = finishStep(step);
     next = loadStepInside(nextToken, pages, buffer);
-    scoreStep(operands, token);
+    scoreStep(operands, token, /*isInside=*/false);
   }
   pages.assign(nextPages.begin(), nextPages.end());
   return next;
@@ -202,7 +204,7 @@ void IndexerKernel::emitRounds() {
   auto tokenOf = [&](Value token, int64_t number) {
     return add(token, number / steps * sizes.tile + number % steps * lanes);
   };
-  Value first = add(start, mul(wave, sizes.waveColumns));
+  Value first = add(start, mul(toI32(wave), sizes.waveColumns));
   SmallVector<Value> firstPages = loadPages(first);
   SmallVector<Value> secondPages = loadPages(tokenOf(first, 1));
   stageQueries();
@@ -213,7 +215,9 @@ void IndexerKernel::emitRounds() {
   llvm::append_range(carried, firstStep.flatten());
   llvm::append_range(carried, secondPages);
 
-  auto loop = b.create<scf::ForOp>(start, limit, index(sizes.tile), carried);
+  auto loop = b.create<scf::ForOp>(start, limit, i32(sizes.tile), carried,
+                                   /*bodyBuilder=*/nullptr,
+                                   /*unsignedCmp=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   ValueRange args = loop.getRegionIterArgs();
@@ -295,17 +299,17 @@ void IndexerKernel::emit() {
   ifTrue(less(number, b.create<memref::DimOp>(q, 0)), [&] {
     emitSequence(number);
     if (role == IndexerRole::split) {
-      auto [first, count] =
-          emitShare(numChunks, getNumSplits(b, kernel, op), worker);
+      auto [first, count] = emitShare(
+          numChunks, toI32(getNumSplits(b, kernel, op)), toI32(worker));
       emitRange(first, count);
     } else {
-      emitRange(index(0), numChunks);
+      emitRange(i32(0), numChunks);
     }
     Value zero = b.create<arith::IndexCastUIOp>(
         b.getI32Type(), b.create<arith::ShRUIOp>(
                             b.create<memref::DimOp>(blockTable, 1), index(32)));
     rows.emitStart(zero, [&](Value row) { return emitEndOf(row); });
-    ifTrue(less(start, limit), [&] { emitRounds(); });
+    ifTrue(lessU(start, limit), [&] { emitRounds(); });
     rows.emitFinish(role == IndexerRole::split ? Order::by_index
                                                : op.getOrder(),
                     [&](Value row, Value count) { writeRow(row, count); });

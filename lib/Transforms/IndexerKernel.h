@@ -65,8 +65,8 @@ private:
   IndexerRows::Offer offer(Value row, int64_t step, Value end);
   void writeRow(Value local, Value count);
   void writeSplit(Value row, Value count);
-  void storeRow(Value query, Value token, ValueRange sums,
-                Value scale) override;
+  void storeRow(Value query, Value token, ValueRange sums, Value scale,
+                bool isInside) override;
 
   IndexerOp op;
   const IndexerShape &sizes;

@@ -68,18 +68,6 @@ Value IndexerRows::forEachRow(
               })[0];
 }
 
-/// The same number, anew: of what follows from it nothing is known before, so
-/// that no mask of lanes is made before the loop and held in scalar registers
-/// through all of it.
-Value IndexerRows::renew(Value value, StringRef constraints) {
-  return b
-      .create<LLVM::InlineAsmOp>(
-          value.getType(), value, /*asm_string=*/"", constraints,
-          /*has_side_effects=*/true, /*is_align_stack=*/false,
-          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-      .getResult(0);
-}
-
 void IndexerRows::renewNumbers() {
   threadI32 = b.create<AssumeOp>(b.getI32Type(), renew(threadI32, "=v,0"),
                                  b.getI64IntegerAttr(0),

@@ -70,7 +70,6 @@ private:
   using Numbers = std::tuple<Value, Value, Value, Value, Value, Value, Value>;
   Numbers getNumbers();
   void setNumbers(const Numbers &numbers);
-  Value renew(Value value, StringRef constraints);
   void renewNumbers();
 
   const IndexerShape &shape;

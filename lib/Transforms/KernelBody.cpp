@@ -102,6 +102,13 @@ static Value emitCopy(ImplicitLocOpBuilder &b, Value value,
   return emitNothing(b, value.getType(), value, constraints).getRes();
 }
 
+Value KernelBody::saturateToI32(Value x) {
+  // Said to be uniform, or LLVM compares all 64 bits again.
+  Value high = uniform(toI32(b.create<arith::ShRUIOp>(x, index(32))));
+  Value fits = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, high, i32(0));
+  return select(fits, toI32(x), i32(-1));
+}
+
 void KernelBody::keepLoadsAbove() {
   emitNothing(b, TypeRange(), ValueRange(), "~{memory}");
 }

@@ -31,25 +31,47 @@ protected:
   Value f32(float value) {
     return b.create<arith::ConstantFloatOp>(b.getF32Type(), APFloat(value));
   }
+
+  // Arithmetic on index and i32 alike.
+  Value constantLike(Value x, int64_t value) {
+    return x.getType().isIndex() ? index(value) : i32(value);
+  }
   Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
-  Value add(Value x, int64_t y) { return add(x, index(y)); }
+  Value add(Value x, int64_t y) { return add(x, constantLike(x, y)); }
   Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
+  Value sub(Value x, int64_t y) { return sub(x, constantLike(x, y)); }
   Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(x, y); }
-  Value mul(Value x, int64_t y) { return mul(x, index(y)); }
+  Value mul(Value x, int64_t y) { return mul(x, constantLike(x, y)); }
   Value div(Value x, int64_t y) {
-    return b.createOrFold<arith::DivUIOp>(x, index(y));
+    return b.createOrFold<arith::DivUIOp>(x, constantLike(x, y));
   }
   Value rem(Value x, int64_t y) {
-    return b.createOrFold<arith::RemUIOp>(x, index(y));
+    return b.createOrFold<arith::RemUIOp>(x, constantLike(x, y));
   }
   Value min(Value x, Value y) { return b.createOrFold<arith::MinSIOp>(x, y); }
   Value max(Value x, Value y) { return b.createOrFold<arith::MaxSIOp>(x, y); }
   Value less(Value x, Value y) {
     return b.create<arith::CmpIOp>(arith::CmpIPredicate::slt, x, y);
   }
+  // The same of unsigned numbers.
+  Value minU(Value x, Value y) { return b.createOrFold<arith::MinUIOp>(x, y); }
+  Value lessU(Value x, Value y) {
+    return b.create<arith::CmpIOp>(arith::CmpIPredicate::ult, x, y);
+  }
   Value select(Value condition, Value x, Value y) {
     return b.create<arith::SelectOp>(condition, x, y);
   }
+  /// An unsigned number with the other width; where it is an i32, its low bits.
+  Value toIndex(Value x) {
+    return b.createOrFold<arith::IndexCastUIOp>(b.getIndexType(), x);
+  }
+  Value toI32(Value x) {
+    return b.createOrFold<arith::IndexCastUIOp>(b.getI32Type(), x);
+  }
+  /// The same of a uniform number where it fits, else 2^32 - 1. Two scalar
+  /// instructions; the lesser of two 64-bit numbers takes five, through vector
+  /// registers.
+  Value saturateToI32(Value x);
   Value dim(Value memref, int64_t d) {
     return b.createOrFold<memref::DimOp>(memref, d);
   }

@@ -25,9 +25,7 @@ constexpr int64_t kPiece = LogitsShape::kPiece;
 /// Starts the copies of the step at `token`. Rows that no query scores are not
 /// read: LDS gets zeros for them.
 void LogitsKernel::issueKeys(Value token, ValueRange pages, Value buffer) {
-  // 32 bits, as in loadPages.
-  Value left = uniform(b.create<arith::IndexCastOp>(
-      b.getI32Type(), sub(min(limit, end), token)));
+  Value left = uniform(sub(minU(limit, end), token));
   if (!isPagePerLane()) {
     for (auto [i, id] : llvm::enumerate(pages))
       issueCopy(uniform(id), static_cast<int64_t>(i) * kTile, left, token,
@@ -77,7 +75,7 @@ void LogitsKernel::issueCopy(Value id, int64_t tokensBefore, Value left,
 
   Value pageId = b.create<arith::IndexCastUIOp>(b.getIndexType(), id);
   Value slot = page > shape.dmaTokens
-                   ? rem(add(token, index(tokensBefore)), page)
+                   ? toIndex(rem(add(token, tokensBefore), page))
                    : index(0);
   SmallVector<Value> from{pageId};
   if (shape.isTiled)

@@ -27,18 +27,11 @@ SmallVector<Value> LogitsKernel::loadPages(Value token) {
 
 /// The page id of tile `tile` of the step at `token`.
 Value LogitsKernel::loadPage(Value token, int64_t tile) {
-  // A context has at most 2^31 - 1 tokens, so that positions have 32 bits,
-  // which scalar instructions compare. Steps beyond it are scored for the fill
-  // only, with whatever page comes out.
-  Type i32Type = b.getI32Type();
-  Value last = b.create<arith::IndexCastUIOp>(i32Type, lastPage);
-  Value tileToken = add(token, index(tile * kTile));
+  // Of steps ahead, the token may wrap around: any page will do.
+  Value tileToken = add(token, tile * kTile);
   if (isPagePerLane())
-    tileToken = add(tileToken, laneInTile);
-  Value position = b.create<arith::DivUIOp>(
-      b.create<arith::IndexCastUIOp>(i32Type, tileToken), i32(page));
-  position = b.create<arith::IndexCastUIOp>(
-      b.getIndexType(), b.create<arith::MinUIOp>(position, last));
+    tileToken = add(tileToken, toI32(laneInTile));
+  Value position = toIndex(minU(div(tileToken, page), lastPage));
   return b.create<memref::LoadOp>(blockTable, ValueRange{sequence, position});
 }
 
@@ -120,7 +113,7 @@ Value LogitsKernel::packCodes(ArrayRef<Value> codes) {
 LogitsKernel::Place LogitsKernel::locateStep(Value token, ValueRange pages) {
   Place place;
   place.token = token;
-  place.after = add(token, index(config.getWaves() * lanes));
+  place.after = add(token, stride);
   for (Value id : pages)
     place.pageIds.push_back(b.create<arith::IndexCastUIOp>(
         b.getIndexType(), isPagePerLane() ? id : uniform(id)));
@@ -128,9 +121,9 @@ LogitsKernel::Place LogitsKernel::locateStep(Value token, ValueRange pages) {
     if (isPagePerLane())
       place.slots.push_back(rem(laneInTile, page));
     else if (pagesPerStep == 1)
-      place.slots.push_back(add(rem(token, page), index(tile * kTile)));
+      place.slots.push_back(add(toIndex(rem(token, page)), tile * kTile));
     else
-      place.slots.push_back(rem(add(token, index(tile * kTile)), page));
+      place.slots.push_back(toIndex(rem(add(token, tile * kTile), page)));
   }
   return place;
 }
@@ -185,7 +178,7 @@ void LogitsKernel::loadScales(const Place &place, Step &step) {
         b.create<memref::LoadOp>(keyScales, ValueRange{pageId, slot}));
   };
   if (pagesPerStep == 1)
-    return load(place.pageIds[0], add(rem(place.token, page), lane));
+    return load(place.pageIds[0], add(toIndex(rem(place.token, page)), lane));
   for (int64_t tile = 0; tile < groups; ++tile)
     load(place.pageIds[tile], getOwnSlot(place, tile));
 }
@@ -264,14 +257,34 @@ void LogitsKernel::stageQueries() {
     codeLds = addLds({tiles * codeWords, lanes}, b.getI32Type());
   Value newWeightLds =
       addLds({groupQueries, headTiles * mma.m}, b.getF32Type());
-  auto copy =
-      b.create<scf::ForOp>(wave, index(tiles), index(config.getWaves()));
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(copy.getBody());
-    Value tile = copy.getInductionVar();
-    Value query = div(tile, headTiles), headTile = rem(tile, headTiles);
+  // Weights of a query by as many as a wave has lanes.
+  const int64_t heads = headTiles * mma.m,
+                perQuery = llvm::divideCeil(heads, lanes);
+  // Parts of queries, of which each has `each`: the query and the number in it.
+  auto inQuery = [&](Value part, int64_t each) -> std::pair<Value, Value> {
+    if (groupQueries == 1)
+      return {index(0), part};
+    return {div(part, each), rem(part, each)};
+  };
+  auto copyWeights = [&](Value part) {
+    auto [query, number] = inQuery(part, perQuery);
+    Value head = add(mul(number, lanes), lane);
+    auto copy = [&, query = query] {
+      Value row = add(mul(sequence, numQueries), queryOfSequence(query));
+      Value weight = b.create<memref::LoadOp>(weights, ValueRange{row, head});
+      b.create<memref::StoreOp>(weight, newWeightLds, ValueRange{query, head});
+    };
+    if (heads % lanes == 0)
+      return copy();
+    ifTrue(less(head, index(heads)), copy);
+  };
+  auto copyTile = [&](Value tile) {
+    auto [query, headTile] = inQuery(tile, headTiles);
     HeadTile loaded = loadHeadTile(query, headTile);
+    // There are no more parts of weights than head tiles. Their loads are under
+    // way together.
+    ifTrue(less(tile, index(groupQueries * perQuery)),
+           [&] { copyWeights(tile); });
     for (auto [i, piece] : llvm::enumerate(loaded.pieces))
       b.create<vector::StoreOp>(
           piece, queryLds,
@@ -279,13 +292,15 @@ void LogitsKernel::stageQueries() {
     for (auto [i, word] : llvm::enumerate(loaded.codes))
       b.create<memref::StoreOp>(
           word, codeLds, ValueRange{add(mul(tile, codeWords), index(i)), lane});
-    Value isWriter = less(lane, index(mma.m));
-    auto branch = b.create<scf::IfOp>(isWriter, /*withElseRegion=*/false);
-    b.setInsertionPointToStart(&branch.getThenRegion().front());
-    Value head = add(mul(headTile, mma.m), laneInTile);
-    Value row = add(mul(sequence, numQueries), queryOfSequence(query));
-    Value weight = b.create<memref::LoadOp>(weights, ValueRange{row, head});
-    b.create<memref::StoreOp>(weight, newWeightLds, ValueRange{query, head});
+  };
+  const int64_t waves = config.getWaves();
+  if (tiles == waves) {
+    copyTile(wave);
+  } else {
+    auto copy = b.create<scf::ForOp>(wave, index(tiles), index(waves));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(copy.getBody());
+    copyTile(copy.getInductionVar());
   }
   weightLds = newWeightLds;
   b.create<gpu::BarrierOp>();
@@ -377,23 +392,26 @@ Value LogitsKernel::finishLogit(ValueRange sums, Value scale) {
   return logit;
 }
 
+/// Stores the logits of a step. `isInside` where the row has all of its columns
+/// and the workgroup too.
 void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
-                            Value scale) {
+                            Value scale, bool isInside) {
   Value logit = finishLogit(sums, scale);
-  Value column = add(token, lane), rowEnd = emitRowEnd(query);
-  Value storeEnd = min(limit, rowEnd);
+  auto store = [&] {
+    Value row = add(mul(sequence, numQueries), query);
+    b.create<memref::StoreOp>(logit, logits,
+                              ValueRange{row, add(toIndex(token), lane)});
+  };
+  if (isInside)
+    return store();
+  Value column = add(token, toI32(lane)), rowEnd = emitRowEnd(query);
+  Value storeEnd = minU(limit, rowEnd);
   if (fill == Fill::neg_inf) {
-    logit =
-        b.create<arith::SelectOp>(less(column, rowEnd), logit,
-                                  f32(-std::numeric_limits<float>::infinity()));
+    logit = select(lessU(column, rowEnd), logit,
+                   f32(-std::numeric_limits<float>::infinity()));
     storeEnd = limit;
   }
-  auto branch =
-      b.create<scf::IfOp>(less(column, storeEnd), /*withElseRegion=*/false);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(&branch.getThenRegion().front());
-  Value row = add(mul(sequence, numQueries), query);
-  b.create<memref::StoreOp>(logit, logits, ValueRange{row, column});
+  ifTrue(lessU(column, storeEnd), store);
 }
 
 /// Scores a step with queries in registers, tile by tile. The loads of a tile
@@ -403,7 +421,8 @@ void LogitsKernel::storeRow(Value query, Value token, ValueRange sums,
 /// `pages`, and scales.
 LogitsKernel::Step LogitsKernel::scoreInPlace(const Step &step, Value token,
                                               const Place *next,
-                                              SmallVectorImpl<Value> *pages) {
+                                              SmallVectorImpl<Value> *pages,
+                                              bool isInside) {
   Step nextStep;
   Value scale = chooseScale(step);
   // Chosen here, and not where it is used.
@@ -431,7 +450,7 @@ LogitsKernel::Step LogitsKernel::scoreInPlace(const Step &step, Value token,
     }
   }
   for (int64_t i = 0; i < groupQueries; ++i)
-    storeRow(index(i), token, sums[i], scale);
+    storeRow(index(i), token, sums[i], scale, isInside);
   return nextStep;
 }
 
@@ -464,7 +483,8 @@ LogitsKernel::StepOperands LogitsKernel::finishStep(const Step &step) {
 }
 
 /// Scores a step with queries in LDS or memory.
-void LogitsKernel::scoreStep(const StepOperands &step, Value token) {
+void LogitsKernel::scoreStep(const StepOperands &step, Value token,
+                             bool isInside) {
   // A loop and not copies of its body: the reads of LDS do not change in the
   // token loop, and without this loop the backend hoists all of them into
   // registers, 473 of them for 128 heads and 4 queries.
@@ -489,15 +509,23 @@ void LogitsKernel::scoreStep(const StepOperands &step, Value token) {
     };
     if (!shape.usesDma)
       readNext();
+    // Without a branch for the store LLVM has all products at once, in 192
+    // registers of gfx942 for 64 heads.
     if (!queryLds)
       holdLoads();
+    else if (isInside && !shape.usesDma && h == headTiles / 2)
+      b.create<amdgpu::SchedBarrierOp>(amdgpu::sched_barrier_opt_enum::none);
     for (int64_t tile = 0; tile < groups; ++tile)
       sums[tile] = addHeads(heads.weights,
                             multiplyTile(heads, step.tiles[tile]), sums[tile]);
-    if (shape.usesDma)
+    if (shape.usesDma) {
+      // All reads at once would need 260 registers with 128 heads.
+      if (isInside)
+        holdLoads();
       readNext();
+    }
   }
-  storeRow(query, token, sums, step.scale);
+  storeRow(query, token, sums, step.scale, isInside);
 }
 
 /// A head tile from LDS.
@@ -538,23 +566,22 @@ void LogitsKernel::loadHeadTiles() {
 
 void LogitsKernel::emitTokenLoop() {
   auto isBusy =
-      b.create<scf::IfOp>(less(start, limit), /*withElseRegion=*/false);
+      b.create<scf::IfOp>(lessU(start, limit), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&isBusy.getThenRegion().front());
   // Keys are loaded one step ahead of their use and page ids two, with all
   // reads of the block table held to the pages of the sequence. The last step
   // is scored behind the loop, so that no keys are loaded in vain and no branch
   // comes between a load and its use, at which the backend would wait.
-  const int64_t stride = config.getWaves() * lanes;
-  Value first = add(start, mul(wave, lanes));
+  Value first = add(start, mul(toI32(wave), lanes));
   SmallVector<Value> firstPages = loadPages(first);
   // Before the keys, as in the loop, and held there by a fence that leaves no
   // instruction: behind them, the loop would wait for all keys to have these.
-  SmallVector<Value> secondPages = loadPages(add(first, index(stride)));
+  SmallVector<Value> secondPages = loadPages(add(first, stride));
   b.create<LLVM::FenceOp>(LLVM::AtomicOrdering::acq_rel, "singlethread");
   stageQueries();
   auto hasStep =
-      b.create<scf::IfOp>(less(first, limit), /*withElseRegion=*/false);
+      b.create<scf::IfOp>(lessU(first, limit), /*withElseRegion=*/false);
   b.setInsertionPointToStart(&hasStep.getThenRegion().front());
   // Either buffer will do for the first step. The same one for all sequences
   // would let the backend keep the descriptors of first steps in registers.
@@ -565,19 +592,23 @@ void LogitsKernel::emitTokenLoop() {
   carried.append({first, buffer});
   llvm::append_range(carried, secondPages);
 
-  // Steps are counted in 32 bits, which scalar registers compare; their columns
-  // may need more.
-  Value steps = div(add(sub(limit, first), index(stride - 1)), stride);
-  Value others =
-      b.create<arith::IndexCastUIOp>(b.getI32Type(), sub(steps, index(1)));
-  auto loop = b.create<scf::ForOp>(i32(0), others, i32(1), carried);
+  auto loop = b.create<scf::ForOp>(add(first, stride), limit, stride, carried,
+                                   /*bodyBuilder=*/nullptr,
+                                   /*unsignedCmp=*/true);
   const bool isInPlace =
       config.getQuery() == QueryPlace::registers && !shape.usesDma;
-  auto score = [&](const Step &step, Value token) {
+  // In the loop the next step has a column of the workgroup, so that this one
+  // is as far from the end: further than its own columns, the last query's row
+  // is longer than the first one's and a fill goes on.
+  const int64_t beyondRows =
+      numQueries - 1 + (fill == Fill::neg_inf ? lanes : 0);
+  const bool isInside =
+      !rowEnds && (config.getWaves() - 1) * lanes >= beyondRows;
+  auto score = [&](const Step &step, Value token, bool isInside) {
     if (config.getQuery() == QueryPlace::registers)
-      scoreInPlace(step, token, /*next=*/nullptr, /*pages=*/nullptr);
+      scoreInPlace(step, token, /*next=*/nullptr, /*pages=*/nullptr, isInside);
     else
-      scoreStep(finishStep(step), token);
+      scoreStep(finishStep(step), token, isInside);
   };
   auto takeCarried = [&](ValueRange values) {
     Step taken = step.take(values);
@@ -588,23 +619,23 @@ void LogitsKernel::emitTokenLoop() {
     b.setInsertionPointToStart(loop.getBody());
     auto [current, token, currentBuffer, pages] =
         takeCarried(loop.getRegionIterArgs());
-    Value nextToken = add(token, index(stride));
+    Value nextToken = loop.getInductionVar();
     Value nextBuffer = sub(index(1), currentBuffer);
     Step next;
     SmallVector<Value> nextPages;
     if (isInPlace) {
       Place place = locateStep(nextToken, pages);
-      next = scoreInPlace(current, token, &place, &nextPages);
+      next = scoreInPlace(current, token, &place, &nextPages, isInside);
     } else if (shape.usesDma) {
-      nextPages = loadPages(add(nextToken, index(stride)));
+      nextPages = loadPages(add(nextToken, stride));
       next = loadStep(nextToken, pages, nextBuffer);
       awaitKeys(shape.getDmaLoads(), currentBuffer, current);
-      score(current, token);
+      score(current, token, isInside);
     } else {
       StepOperands operands = finishStep(current);
-      nextPages = loadPages(add(nextToken, index(stride)));
+      nextPages = loadPages(add(nextToken, stride));
       next = loadStep(nextToken, pages, nextBuffer);
-      scoreStep(operands, token);
+      scoreStep(operands, token, isInside);
     }
     SmallVector<Value> yielded = next.flatten();
     yielded.append({nextToken, nextBuffer});
@@ -613,5 +644,5 @@ void LogitsKernel::emitTokenLoop() {
   }
   auto [last, token, lastBuffer, pages] = takeCarried(loop.getResults());
   awaitKeys(0, lastBuffer, last);
-  score(last, token);
+  score(last, token, /*isInside=*/false);
 }

@@ -104,6 +104,13 @@ protected:
     Value weights;
   };
 
+  /// The number of the workgroup. No grid has 2^31, so that LLVM extends it
+  /// without a sign, at no cost.
+  Value blockId(gpu::Dimension dim) {
+    return b.create<gpu::BlockIdOp>(
+        dim, b.getIndexAttr(std::numeric_limits<int32_t>::max()));
+  }
+
   // What the kernel knows of its sequence.
   void bindOperands();
   Value queryOfSequence(Value query);
@@ -116,6 +123,9 @@ protected:
   Value emitRowEnd(Value query);
   void emitTokenLoop();
   void emitFill(Value number, Value parts);
+  Value roundUpToStep(Value column) {
+    return mul(div(add(column, lanes - 1), lanes), lanes);
+  }
 
   // Loads.
   SmallVector<Value> loadPages(Value token);
@@ -155,14 +165,15 @@ protected:
 
   // Arithmetic.
   StepOperands finishStep(const Step &step);
-  void scoreStep(const StepOperands &step, Value token);
+  void scoreStep(const StepOperands &step, Value token, bool isInside);
   Step scoreInPlace(const Step &step, Value token, const Place *next,
-                    SmallVectorImpl<Value> *pages);
+                    SmallVectorImpl<Value> *pages, bool isInside);
   void holdLoads();
   Value multiplyTile(const HeadTile &heads, const TileOperands &tile);
   Value addHeads(Value headWeights, Value products, Value sum);
   Value finishLogit(ValueRange sums, Value scale);
-  virtual void storeRow(Value query, Value token, ValueRange sums, Value scale);
+  virtual void storeRow(Value query, Value token, ValueRange sums, Value scale,
+                        bool isInside);
   SmallVector<Value> fragments(ArrayRef<Value> lanePieces);
   void keepLoop(scf::ForOp loop);
 
@@ -188,14 +199,19 @@ protected:
   Value laneInTile, group, worker, sequence;
   /// The first of the queries, null for 0.
   Value firstQuery;
-  /// Columns of the op, and of those that a page has, at most 2^31 - 1, as
-  /// i32.
-  Value columns, mostColumns;
-  /// Length of the context as given, as i32, but not below 0; the columns that
-  /// any of its rows can have; the first column that no row has.
-  Value context, capacity, end;
-  /// Columns of this workgroup: [start, limit).
-  Value start, limit;
+  /// Columns of the op.
+  Value columns;
+  // A context has at most 2^31 - 1 tokens, so that the numbers of columns from
+  // here on, and of pages, are unsigned i32, which scalar instructions compare.
+  /// Columns of the op that a page has.
+  Value mostColumns;
+  /// Length of the context as given, but not below 0; the columns that any of
+  /// its rows can have; the first column that no row has; the first one that is
+  /// not scored.
+  Value context, capacity, end, scoredEnd;
+  /// Columns of this workgroup: those of [start, limit) where each wave goes on
+  /// from a step to the next one by `stride`.
+  Value start, limit, stride;
   Value numChunks, lastPage;
   Value queryLds, codeLds, weightLds;
   /// [waves, 2 steps, bytes of a step], where keys come by DMA.

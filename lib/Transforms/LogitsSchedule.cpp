@@ -11,21 +11,19 @@ using namespace mlir;
 using namespace mlir::pa;
 
 constexpr int64_t kTile = LogitsShape::kTile;
+/// Memory that does not change while the kernel runs, to LLVM.
+constexpr int32_t kConstantSpace = 4;
 
 /// Where a row ends, from 0 to the end of what any row of the sequence has.
 Value LogitsKernel::emitRowEnd(Value query) {
-  // All of it fits 32 bits, with no sum that does not: rows are 8 at most.
-  Value most = b.create<arith::IndexCastUIOp>(b.getI32Type(), capacity);
   Value rowEnd;
-  if (rowEnds) {
+  if (rowEnds)
     rowEnd = b.create<memref::LoadOp>(
         rowEnds, ValueRange{add(mul(sequence, numQueries), query)});
-  } else {
-    Value number = b.create<arith::IndexCastUIOp>(b.getI32Type(), query);
-    rowEnd = add(sub(context, i32(numQueries - 1)), number);
-  }
-  return b.create<arith::IndexCastUIOp>(b.getIndexType(),
-                                        max(min(rowEnd, most), i32(0)));
+  else
+    // No sum that does not fit: rows are 8 at most.
+    rowEnd = add(sub(context, numQueries - 1), toI32(query));
+  return max(min(rowEnd, capacity), i32(0));
 }
 
 /// Takes `newSequence` as the sequence and finds what its rows end at, in whole
@@ -34,26 +32,29 @@ void LogitsKernel::emitSequence(Value newSequence) {
   sequence = newSequence;
   context = b.create<memref::LoadOp>(contextLens, ValueRange{sequence});
   context = max(context, i32(0));
-  capacity = b.create<arith::IndexCastUIOp>(b.getIndexType(),
-                                            min(context, mostColumns));
+  capacity = minU(context, mostColumns);
   end = capacity;
   if (rowEnds) {
-    end = index(0);
+    end = i32(0);
     for (int64_t i = 0; i < numQueries; ++i)
       end = max(end, emitRowEnd(index(i)));
   }
-  numChunks = div(add(end, index(config.getChunk() - 1)), config.getChunk());
+  numChunks = div(add(end, config.getChunk() - 1), config.getChunk());
+  // Columns at and beyond `end` are scored only where the fill has them in one
+  // step with others, with keys of the last page: entries after it are never
+  // read.
+  scoredEnd = fill == Fill::neg_inf
+                  ? minU(roundUpToStep(end), saturateToI32(columns))
+                  : end;
+  lastPage = sub(div(add(end, page - 1), page), 1);
 }
 
 /// The columns of `count` chunks from `first` on are this workgroup's.
 void LogitsKernel::emitRange(Value first, Value count) {
   const int64_t chunk = config.getChunk();
   start = mul(first, chunk);
-  limit =
-      min(mul(add(first, count), chunk), fill == Fill::neg_inf ? columns : end);
-  // Columns at and beyond `end` are scored only where the fill wants them, with
-  // keys of the last page: entries after it are never read.
-  lastPage = sub(div(add(end, index(page - 1)), page), index(1));
+  limit = minU(mul(add(first, count), chunk), scoredEnd);
+  stride = i32(config.getWaves() * lanes);
 }
 
 /// The part of `total` that part `number` of `parts` gets: as many as the
@@ -63,24 +64,30 @@ std::pair<Value, Value> LogitsKernel::emitShare(Value total, Value parts,
   Value share = b.create<arith::DivUIOp>(total, parts);
   Value rest = b.create<arith::RemUIOp>(total, parts);
   Value first = add(mul(number, share), min(number, rest));
-  Value hasMore = less(number, rest);
-  Value count =
-      add(share, b.create<arith::SelectOp>(hasMore, index(1), index(0)));
+  Value count = add(share, select(less(number, rest), constantLike(total, 1),
+                                  constantLike(total, 0)));
   return {first, count};
 }
 
-/// Every sequence has `numWorkers` workgroups, in x, which share its chunks.
+/// Every sequence has `numWorkers` workgroups, in x, which take its steps in
+/// turn: that needs no division.
 void LogitsKernel::emitEvenSchedule() {
-  Value number = kernel.blockId(gpu::Dimension::y);
   // The grid of no sequences has one workgroup, as a launch may refuse one of
   // none.
   auto hasSequence = b.create<scf::IfOp>(
-      less(number, b.create<memref::DimOp>(q, 0)), /*withElseRegion=*/false);
+      b.create<arith::CmpIOp>(arith::CmpIPredicate::ne, dim(q, 0), index(0)),
+      /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&hasSequence.getThenRegion().front());
-  emitSequence(number);
-  auto [first, count] = emitShare(numChunks, numWorkers, worker);
-  emitRange(first, count);
+  emitSequence(blockId(gpu::Dimension::y));
+  // A launch has fewer than 2^32 work-items, which is what one step of all
+  // workgroups has columns. A step of 2^31 columns or more is the only one, and
+  // with a stride of no more than that nothing overflows.
+  const int64_t round = config.getWaves() * lanes;
+  start = mul(toI32(worker), round);
+  stride = minU(mul(toI32(numWorkers), round),
+                i32(std::numeric_limits<int32_t>::min()));
+  limit = scoredEnd;
   emitTokenLoop();
   if (fill == Fill::neg_inf)
     emitFill(worker, numWorkers);
@@ -90,13 +97,10 @@ void LogitsKernel::emitEvenSchedule() {
 /// bits where no wave has as many in all.
 Value LogitsKernel::emitLaneChunks(Value first, Value batch) {
   Value number = add(first, lane);
-  emitSequence(min(number, sub(batch, index(1))));
-  Value chunks =
-      b.create<arith::SelectOp>(less(number, batch), numChunks, index(0));
+  emitSequence(min(number, sub(batch, 1)));
+  Value chunks = select(less(number, batch), numChunks, i32(0));
   // 2^31 - 1 columns have 2^31 / chunk chunks at most.
-  return config.getChunk() > lanes
-             ? b.create<arith::IndexCastUIOp>(b.getI32Type(), chunks)
-             : chunks;
+  return config.getChunk() > lanes ? chunks : toIndex(chunks);
 }
 
 /// All chunks of all sequences in a row are shared evenly: a workgroup goes
@@ -105,9 +109,7 @@ Value LogitsKernel::emitLaneChunks(Value first, Value batch) {
 void LogitsKernel::emitRaggedSchedule() {
   Value batch = b.create<memref::DimOp>(q, 0);
   auto toIndex = [&](Value value) -> Value {
-    return value.getType().isIndex()
-               ? value
-               : b.create<arith::IndexCastUIOp>(b.getIndexType(), value);
+    return value.getType().isIndex() ? value : KernelBody::toIndex(value);
   };
   auto sumLoop =
       b.create<scf::ForOp>(index(0), batch, index(lanes), ValueRange{index(0)});
@@ -162,8 +164,8 @@ void LogitsKernel::emitRaggedSchedule() {
     b.setInsertionPointToStart(loop.getBody());
     Value from = loop.getRegionIterArg(0), left = loop.getRegionIterArg(1);
     emitSequence(loop.getInductionVar());
-    Value taken = min(left, sub(numChunks, from));
-    emitRange(from, taken);
+    Value taken = min(left, sub(toIndex(numChunks), from));
+    emitRange(toI32(from), toI32(taken));
     emitTokenLoop();
     b.create<scf::YieldOp>(ValueRange{index(0), sub(left, taken)});
   }
@@ -177,12 +179,12 @@ void LogitsKernel::emitRaggedSchedule() {
   emitFill(index(0), index(1));
 }
 
-/// Sets the columns that no chunk covers to -inf. Worker `number` of `parts`
+/// Sets the columns that no step covers to -inf. Worker `number` of `parts`
 /// does its share with all its waves.
 void LogitsKernel::emitFill(Value number, Value parts) {
   Value wavesInAll = mul(parts, config.getWaves());
   Value waveInAll = add(mul(number, config.getWaves()), wave);
-  Value from = add(mul(numChunks, config.getChunk()), mul(waveInAll, lanes));
+  Value from = add(toIndex(roundUpToStep(end)), mul(waveInAll, lanes));
   auto loop = b.create<scf::ForOp>(from, columns, mul(wavesInAll, lanes));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
@@ -216,9 +218,17 @@ void LogitsKernel::bindOperands() {
   contextLens = kernel.arg("context_lens");
   rowEnds = in.rowEnds ? kernel.arg("row_ends") : Value();
   Value tableTokens = mul(b.create<memref::DimOp>(blockTable, 1), page);
-  mostColumns = b.create<arith::IndexCastUIOp>(
-      b.getI32Type(), min(min(columns, tableTokens),
-                          index(std::numeric_limits<int32_t>::max())));
+  mostColumns = minU(saturateToI32(columns), saturateToI32(tableTokens));
+  // As memory that nobody writes these are read by scalar loads, in loops with
+  // stores too.
+  auto toConstant = [&](Value memref) -> Value {
+    MemRefType type = MemRefType::Builder(cast<MemRefType>(memref.getType()))
+                          .setMemorySpace(b.getI32IntegerAttr(kConstantSpace));
+    return b.create<memref::MemorySpaceCastOp>(type, memref);
+  };
+  contextLens = toConstant(contextLens);
+  if (!isPagePerLane())
+    blockTable = toConstant(blockTable);
   if (in.layout == Layout::tiled) {
     SmallVector<ReassociationIndices> pageBytes{{0}, {1, 2}};
     keys = b.create<memref::CollapseShapeOp>(keys, pageBytes);
@@ -238,7 +248,7 @@ void LogitsKernel::emit() {
   numWorkers = kernel.arg("num_workers");
   columns = b.create<memref::DimOp>(logits, 1);
   bindOperands();
-  worker = kernel.blockId(gpu::Dimension::x);
+  worker = blockId(gpu::Dimension::x);
   if (config.getSchedule() == LogitsSchedule::even)
     emitEvenSchedule();
   else

@@ -321,15 +321,19 @@ TopKKernel::Threshold TopKKernel::thresholdAbove(Value key, Value floorKey) {
 /// Reads the values of candidates `from` to `to` again and puts their keys
 /// beside their columns.
 void TopKKernel::toKeys(Value from, Value to) {
-  forEachItem(from, to, [&](Value item) {
-    Value position = toIndex(item);
-    Value column =
-        b.create<memref::LoadOp>(buffer, ValueRange{position, index(1)});
-    Value value =
-        b.create<memref::LoadOp>(source, ValueRange{row, toIndex(column)});
-    Value bits = b.create<arith::BitcastOp>(b.getI32Type(), value);
-    b.create<memref::StoreOp>(toKey(bits), buffer,
-                              ValueRange{position, index(0)});
+  forEachFour(from, to, [&](ArrayRef<Value> items) {
+    SmallVector<Value> columns, values;
+    for (Value item : items)
+      columns.push_back(b.create<memref::LoadOp>(
+          buffer, ValueRange{toIndex(item), index(1)}));
+    for (Value column : columns)
+      values.push_back(
+          b.create<memref::LoadOp>(source, ValueRange{row, toIndex(column)}));
+    for (auto [item, value] : llvm::zip(items, values)) {
+      Value bits = b.create<arith::BitcastOp>(b.getI32Type(), value);
+      b.create<memref::StoreOp>(toKey(bits), buffer,
+                                ValueRange{toIndex(item), index(0)});
+    }
   });
 }
 

@@ -39,7 +39,7 @@ Value TopKSelect::addLds(ArrayRef<int64_t> dims) {
 }
 
 void TopKSelect::emitSelectBuffers() {
-  buckets = addLds({TopKShape::kPasses, TopKShape::kBuckets});
+  buckets = addLds({TopKShape::kPasses * TopKShape::kBuckets});
   picked = addLds({TopKShape::kPasses, 3});
   tileCounts = addLds({TopKShape::kTurns, shape.waves + 1});
   candidateCounts = addLds({TopKShape::kTurns, shape.waves + 1});
@@ -189,6 +189,15 @@ Value TopKSelect::keyOf(Value candidateWord) {
   return select(isNan, i32(0), key);
 }
 
+Value TopKSelect::renew(Value value, StringRef constraints) {
+  return b
+      .create<LLVM::InlineAsmOp>(
+          value.getType(), value, /*asm_string=*/"", constraints,
+          /*has_side_effects=*/true, /*is_align_stack=*/false,
+          LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
 /// The bits of the value that has `key`; of NaN for 0.
 Value TopKSelect::fromKey(Value key) {
   // The inverse of the sign, which is the greatest bit of the key.
@@ -201,31 +210,29 @@ Value TopKSelect::fromKey(Value key) {
 // Selection
 //===----------------------------------------------------------------------===//
 
-/// The words of the first `count` candidates. Of values, which there are more
-/// of before they are dropped, four at once, so that the loop itself costs
-/// less.
-void TopKSelect::forEachWord(Value count,
-                             llvm::function_ref<void(Value)> body) {
-  auto load = [&](Value item) -> Value {
-    return b.create<memref::LoadOp>(buffer,
-                                    ValueRange{toIndex(item), index(0)});
-  };
-  auto forEachFrom = [&](Value from) {
-    forEachItem(from, count, [&](Value item) { body(load(item)); });
-  };
-  if (word == TopKWord::key)
-    return forEachFrom(i32(0));
+/// Item i of `count` for each thread in turn, four at once, so that the loop
+/// itself costs less and loads are under way together.
+void TopKSelect::forEachFour(Value from, Value count,
+                             llvm::function_ref<void(ArrayRef<Value>)> body) {
   constexpr int64_t kAtOnce = 4;
   const int64_t block = kAtOnce * shape.threads;
-  Value whole = mul(div(count, block), block);
-  loop(threadI32, whole, i32(block), {}, [&](Value item, ValueRange) {
-    SmallVector<Value> words;
-    for (int64_t i = 0; i < kAtOnce; ++i)
-      words.push_back(load(add(item, i * shape.threads)));
-    llvm::for_each(words, body);
-    return SmallVector<Value>();
-  });
-  forEachFrom(whole);
+  Value whole = add(from, mul(div(sub(count, from), block), block));
+  loop(add(from, threadI32), whole, i32(block), {},
+       [&](Value item, ValueRange) {
+         SmallVector<Value> items;
+         for (int64_t i = 0; i < kAtOnce; ++i)
+           items.push_back(add(item, i * shape.threads));
+         body(items);
+         return SmallVector<Value>();
+       });
+  forEachItem(whole, count, [&](Value item) { body(item); });
+}
+
+/// Where the buckets of a pass begin. Those of the pass before come behind
+/// them, which nobody reads any more: a bucket number that is too great is one
+/// of no use, and costs no branch.
+Value TopKSelect::firstBucket(Value pass) {
+  return mul(sub(i32(TopKShape::kPasses - 1), pass), TopKShape::kBuckets);
 }
 
 /// The key of the `wanted`-th best of the first `count` candidates, which hold
@@ -236,25 +243,23 @@ TopKSelect::Cut TopKSelect::findCut(Value count, Value wanted, Value slack) {
   const int64_t passes = TopKShape::kPasses, bucketCount = TopKShape::kBuckets;
   Value zero = index(0), none = i32(0);
   forEachItem(none, i32(passes * bucketCount), [&](Value item) {
-    b.create<memref::StoreOp>(none, buckets,
-                              ValueRange{toIndex(div(item, bucketCount)),
-                                         toIndex(rem(item, bucketCount))});
+    b.create<memref::StoreOp>(none, buckets, toIndex(item));
   });
   clearCounts(candidateCounts);
   barrier();
 
-  // The pass, what is known of the key, the greatest difference from it in the
-  // bits that are not, how many are still wanted, and how many agree.
+  // The pass, what is known of the key, how many are still wanted, and how many
+  // agree.
   Type type = b.getI32Type();
-  SmallVector<Type> types(5, type);
-  SmallVector<Location> locs(5, b.getLoc());
+  SmallVector<Type> types(4, type);
+  SmallVector<Location> locs(4, b.getLoc());
   auto whileOp = b.create<scf::WhileOp>(
-      types, ValueRange{none, none, i32(-1), wanted, i32(0x7FFFFFFF)});
+      types, ValueRange{none, none, wanted, i32(0x7FFFFFFF)});
   OpBuilder::InsertionGuard guard(b);
   Block *before = b.createBlock(&whileOp.getBefore(), {}, types, locs);
   Value isTooMany =
       compare(arith::CmpIPredicate::sgt,
-              sub(before->getArgument(4), before->getArgument(3)), slack);
+              sub(before->getArgument(3), before->getArgument(2)), slack);
   Value pass0 = before->getArgument(0);
   // The key is compared with others, for which a byte of it is too coarse.
   b.create<scf::ConditionOp>(
@@ -264,33 +269,39 @@ TopKSelect::Cut TopKSelect::findCut(Value count, Value wanted, Value slack) {
   Block *after = b.createBlock(&whileOp.getAfter(), {}, types, locs);
   Value passI32 = uniform(after->getArgument(0));
   Value known = uniform(after->getArgument(1)),
-        span = uniform(after->getArgument(2)),
-        rest = uniform(after->getArgument(3));
+        rest = uniform(after->getArgument(2));
   Value pass = toIndex(passI32);
   Value shift = sub(i32(24), mul(passI32, 8));
-  forEachWord(count, [&](Value word) {
-    Value difference = b.create<arith::XOrIOp>(keyOf(word), known);
-    branch(compare(arith::CmpIPredicate::ule, difference, span), [&] {
-      Value bucket = b.create<arith::ShRUIOp>(difference, shift);
+  // A candidate that does not agree counts in some bucket behind these: of
+  // different lanes in different banks.
+  Value first = firstBucket(passI32),
+        noBucket = add(renew(laneI32, "=v,0"), bucketCount);
+  forEachFour(none, count, [&](ArrayRef<Value> items) {
+    SmallVector<Value> words;
+    for (Value item : items)
+      words.push_back(
+          b.create<memref::LoadOp>(buffer, ValueRange{toIndex(item), zero}));
+    for (Value word : words) {
+      Value difference = b.create<arith::XOrIOp>(keyOf(word), known);
+      Value bucket = b.create<arith::MinUIOp>(
+          b.create<arith::ShRUIOp>(difference, shift), noBucket);
       b.create<memref::AtomicRMWOp>(arith::AtomicRMWKind::addi, i32(1), buckets,
-                                    ValueRange{pass, toIndex(bucket)});
-    });
+                                    toIndex(add(first, bucket)));
+    }
   });
   barrier();
-  branch(equal(wave, zero), [&] { pickBucket(pass, rest); });
+  branch(equal(wave, zero), [&] { pickBucket(passI32, rest); });
   barrier();
   auto load = [&](int64_t i) {
     return uniform(
         b.create<memref::LoadOp>(picked, ValueRange{pass, index(i)}));
   };
   known = bitOr(known, b.create<arith::ShLIOp>(load(0), shift));
-  span = b.create<arith::ShRUIOp>(span, i32(8));
-  b.create<scf::YieldOp>(
-      ValueRange{add(passI32, 1), known, span, load(1), load(2)});
+  b.create<scf::YieldOp>(ValueRange{add(passI32, 1), known, load(1), load(2)});
   b.setInsertionPointAfter(whileOp);
   Value key = uniform(whileOp.getResult(1)),
-        left = uniform(whileOp.getResult(3)),
-        agree = uniform(whileOp.getResult(4));
+        left = uniform(whileOp.getResult(2)),
+        agree = uniform(whileOp.getResult(3));
   // Where all that agree are wanted, or kept beside those, none of them is a
   // tie.
   Value isAll = compare(arith::CmpIPredicate::sle, agree, add(left, slack));
@@ -302,13 +313,13 @@ TopKSelect::Cut TopKSelect::findCut(Value count, Value wanted, Value slack) {
 /// Stores the bucket of a pass that has the `rest`-th best, how many are wanted
 /// of it, and how many it has. For one wave, whose lane 0 has the greatest
 /// buckets.
-void TopKSelect::pickBucket(Value pass, Value rest) {
+void TopKSelect::pickBucket(Value passI32, Value rest) {
   const int64_t each = TopKShape::kBuckets / shape.lanes;
-  Value zero = index(0);
-  Value first = sub(index(TopKShape::kBuckets - each), mul(lane, each));
+  Value zero = index(0), pass = toIndex(passI32);
+  Value first = sub(i32(TopKShape::kBuckets - each), mul(laneI32, each));
   auto type = VectorType::get({each}, b.getI32Type());
-  Value counts =
-      b.create<vector::LoadOp>(type, buckets, ValueRange{pass, first});
+  Value counts = b.create<vector::LoadOp>(
+      type, buckets, toIndex(add(firstBucket(passI32), first)));
   SmallVector<Value> own;
   Value sum = i32(0);
   for (int64_t i = each - 1; i >= 0; --i) {
@@ -330,7 +341,7 @@ void TopKSelect::pickBucket(Value pass, Value rest) {
   Value isHere = bitAnd(less(beforeLane, rest),
                         compare(arith::CmpIPredicate::sle, rest, upTo));
   branch(isHere, [&] {
-    Value bucket = add(toI32(first), each - 1), left = sub(rest, beforeLane);
+    Value bucket = add(first, each - 1), left = sub(rest, beforeLane);
     Value size = own[0];
     Value isOpen = b.create<arith::ConstantOp>(b.getBoolAttr(true));
     for (int64_t i = 0; i + 1 < each; ++i) {

@@ -91,8 +91,10 @@ protected:
   };
 
   Cut findCut(Value count, Value wanted, Value slack);
-  void forEachWord(Value count, llvm::function_ref<void(Value)> body);
-  void pickBucket(Value pass, Value rest);
+  void forEachFour(Value from, Value count,
+                   llvm::function_ref<void(ArrayRef<Value>)> body);
+  Value firstBucket(Value pass);
+  void pickBucket(Value passI32, Value rest);
   void keepBest(Value count, const Cut &cut);
   void sortByValue(Value count);
   void sortStep(Value runLength, Value distance);
@@ -102,6 +104,10 @@ protected:
   Value nextTurn(Value turn);
   Value toKey(Value bits);
   Value fromKey(Value key);
+  /// The same number, anew: of what follows from it nothing is known before, so
+  /// that no mask of lanes is made before the loop and held in scalar registers
+  /// through all of it, and nothing else in vector registers.
+  Value renew(Value value, StringRef constraints);
   /// The key of a candidate's word.
   Value keyOf(Value candidateWord);
 
@@ -182,9 +188,9 @@ protected:
   /// keeps the loop: unrolled, those of the selection make the kernel several
   /// times as long, and the masks of their lanes fill the scalar registers.
   Value unknownZero;
-  /// LDS: pairs of word and column; buckets of each pass; bucket and rest that
-  /// a pass picked; counts over waves for tiles and for candidates, three turns
-  /// of each.
+  /// LDS: pairs of word and column; buckets of each pass, the last one's first;
+  /// bucket and rest that a pass picked; counts over waves for tiles and for
+  /// candidates, three turns of each.
   Value buffer, buckets, picked, tileCounts, candidateCounts;
 };
 

@@ -442,10 +442,23 @@ def test_causal_rows_keep_their_end(chip):
 def test_small_chunk_does_not_overlap(chip):
     """Two splits of a chunk smaller than a step share no column: the emulator's
     schedule cannot change what is written."""
-    case = Case(chip, page=8, chunk=16, lens=(40,), splits=2)
-    first = check(case)
-    for seed in range(1, 6):
-        np.testing.assert_array_equal(check(case, (f"--seed={seed}",)), first)
+    for schedule in ("even", "ragged"):
+        case = Case(chip, page=8, chunk=16, lens=(40,), splits=2, schedule=schedule)
+        first = check(case)
+        for seed in range(1, 6):
+            np.testing.assert_array_equal(check(case, (f"--seed={seed}",)), first)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("fill", ("none", "neg_inf"))
+def test_workgroups_take_steps_in_turn(chip, fill):
+    """A workgroup of the even schedule goes on behind what the others take: with the
+    last step full, short of a column and one column long, alone in it or not, and with
+    more workgroups than steps."""
+    for splits, lens in ((3, (1535, 1536, 1537)), (2, (1025, 2047)), (9, (1, 257, 512))):
+        for queries in (1, 4):
+            check(Case(chip, lens=lens, heads=16, queries=queries, splits=splits, fill=fill,
+                       schedule="even"))
 
 
 @pytest.mark.parametrize("chip", CHIPS)

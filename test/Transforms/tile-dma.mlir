@@ -48,10 +48,13 @@
 // ISA8: .sgpr_spill_count: 0
 // ISA8: .vgpr_spill_count: 0
 
-// ISA16-COUNT-4: tensor_load_to_lds
+// The backend has the last step before the loop.
+// ISA16-COUNT-2: tensor_load_to_lds
+// ISA16-NOT: tensor_load_to_lds
+// ISA16: s_wait_tensorcnt 0x0
+// ISA16-COUNT-2: tensor_load_to_lds
 // ISA16-NOT: tensor_load_to_lds
 // ISA16: s_wait_tensorcnt 0x2
-// ISA16: s_wait_tensorcnt 0x0
 // ISA16: .sgpr_spill_count: 0
 
 // ISA64-COUNT-2: tensor_load_to_lds

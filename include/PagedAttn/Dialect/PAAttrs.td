@@ -164,12 +164,13 @@ def PA_LogitsConfigAttr : PA_Attr<"LogitsConfig", "logits_config"> {
   let summary = "how a pa.paged_logits op is tiled";
   let description = [{
     * `mma`: the matrix instruction;
-    * `chunk`: tokens in which the context is dealt out to workgroups, a multiple
-      of max(16, page);
+    * `chunk`: tokens in which `ragged` deals the contexts out to workgroups, and
+      for which the launch takes a workgroup at most; a multiple of max(16, page);
     * `waves`: waves of a workgroup;
     * `schedule`: with `even` every sequence has the same number of workgroups,
-      which share its chunks; with `ragged` all chunks of all sequences are dealt
-      out evenly, so that a short sequence does not wait for a long one;
+      which take its steps, of as many tokens as a workgroup has lanes, in turn;
+      with `ragged` all chunks of all sequences are dealt out evenly, so that a
+      short sequence does not wait for a long one;
     * `splits`: workgroups of one sequence (`even`) or of all (`ragged`); 0 leaves
       it to the launch, which takes as many as fill the chip;
     * `query`: the queries and weights of a sequence stay in registers, are kept
