@@ -99,9 +99,9 @@ public:
   GemmCandidate evaluate();
 
   struct Registers {
-    int64_t sums, operands, others;
+    int64_t sums, operands, onTheWay, others;
 
-    int64_t getAll() const { return sums + operands + others; }
+    int64_t getAll() const { return sums + operands + onTheWay + others; }
   };
   Registers getRegisters();
 
@@ -159,7 +159,8 @@ Model::Registers Model::getRegisters() {
   // step before it adds them up.
   int64_t products = 0;
   if (shape.segment != 0)
-    products = isDirect               ? t.chunks * sums
+    products = isDirect ? t.chunks * sums *
+                              std::max<int64_t>(1, shape.chunk / shape.segment)
                : target.accVgprs == 0 ? sums
                                       : 6 * shape.accPerLane;
   const int64_t offsets = (isDirect ? rowBlocks * shape.a.runs : 0) +
@@ -171,7 +172,7 @@ Model::Registers Model::getRegisters() {
       onTheWay += llvm::divideCeil(staged->blocks, t.wavesM * t.wavesN) *
                   (2 + t.chunks * staged->operand->runs *
                            staged->operand->getRunWords());
-  return {sums, operands, scales + products + offsets + onTheWay + rest};
+  return {sums, operands, onTheWay, scales + products + offsets + rest};
 }
 
 /// LLVM takes about a fourth more registers than it needs where it may.
@@ -182,18 +183,22 @@ bool Model::hasRegisters(const Registers &registers) const {
   const int64_t limit = getGemmRegisterLimit(t.getWaves(), target);
   if (const int64_t acc = target.accVgprs) {
     // Only matrix instructions reach the sums in accumulation registers. With
-    // more than three quarters of either kind LLVM moves registers about in the
-    // loop, 80 for 128 instructions with sums of 128 by 128. Sums that are
-    // scaled are in both places: those of 96 by 128 spilled 515.
+    // more than three quarters of them LLVM moves registers about in the loop,
+    // 80 for 128 instructions with sums of 128 by 128. Sums that are scaled are
+    // in both places: those of 96 by 128 spilled 515. Weights past LDS need
+    // some room: with 196 of 256 registers taken, a K of 640 spilled 174.
     const int64_t most = shape.segment == 0 ? acc * 3 / 4 : acc / 2;
+    const int64_t others = target.vgprsPerLane - acc;
+    const bool hasOwnWeights = ownsWeights && !isDirect;
     return registers.getAll() <= limit && registers.sums <= most &&
-           registers.operands + registers.others <=
-               (target.vgprsPerLane - acc) * 3 / 4;
+           registers.getAll() - registers.sums <=
+               (hasOwnWeights ? others * 3 / 4 : others);
   }
   // Scales of a matrix instruction lie in the first 256 registers, where LLVM
   // puts operands first: with 208 of them it spilled scales.
   constexpr int64_t kBesideScales = 200;
-  if (shape.hasMmaScales && registers.operands > kBesideScales)
+  if (shape.hasMmaScales &&
+      registers.operands + registers.onTheWay > kBesideScales)
     return false;
   return withReserve(registers.getAll()) <= limit;
 }
@@ -315,8 +320,11 @@ int64_t mlir::pa::getGemmRegisters(GroupedGemmOp op, const TargetInfo &target) {
                  config.getWavesK(),
                  config.getStages()};
   const GemmWork work(op, target.numCus);
-  const int64_t needed =
+  int64_t needed =
       Model(op, shape, mma, target, work, t, config).getRegisters().getAll();
+  // LLVM starts all loads at once where no loop is in the way.
+  if (t.stages == 0 && shape.getFullChunks() < 2 * t.chunks * t.wavesK)
+    needed *= 2;
   const int64_t limit = getGemmRegisterLimit(t.getWaves(), target);
   int64_t registers = target.maxVgprs;
   // What is more than usual has its reserve.
@@ -337,6 +345,10 @@ SmallVector<GemmCandidate> mlir::pa::rankGemmConfigs(GroupedGemmOp op, MmaId id,
   SmallVector<GemmCandidate> candidates;
   for (Tiling t : kTilings) {
     if (t.chunks > chunks)
+      continue;
+    // Where sums are scaled, three blocks of rows of gfx942 spilled 163
+    // registers, two and four none.
+    if (shape.segment != 0 && t.stages != 0 && t.getRowBlocks() == 3)
       continue;
     t.tileN = llvm::alignTo(t.tileN, columnUnit * t.wavesN);
     auto config = GemmConfigAttr::get(op.getContext(), id, t.tileM, t.tileN,

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GemmKernel.h"
+#include "GemmCost.h"
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -156,8 +157,20 @@ void GemmKernel::emitTile(Value newGroup, Value firstRow, Value numRows,
     planCopies(base, left, columnTile);
   }
   Sums sums = emitProduct();
-  readLaneHere();
-  emitRows(base, left);
+  // Beside the sums, and the first 256, there must be registers for operands.
+  const int64_t sumRegisters =
+      rowBlocks * getColumnBlocks() * kRows * kRows / lanes;
+  constexpr int64_t kBank = 256, kOperands = 128;
+  if (shape.hasMmaScales && config.getStages() > 0 &&
+      kBank + sumRegisters + kOperands <= getGemmRegisters(op, target))
+    leaveFirstBank();
+  // The place of the tile takes six scalar registers across the loop, a block
+  // of rows three vector registers and a mask of lanes.
+  constexpr int64_t kManyBlocks = 4;
+  if (rowBlocks >= kManyBlocks) {
+    readLaneHere();
+    emitRows(base, left);
+  }
   emitOutput(std::move(sums));
 }
 

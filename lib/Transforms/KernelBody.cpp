@@ -9,6 +9,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::pa;
@@ -107,6 +108,19 @@ Value KernelBody::saturateToI32(Value x) {
   Value high = uniform(toI32(b.create<arith::ShRUIOp>(x, index(32))));
   Value fits = b.create<arith::CmpIOp>(arith::CmpIPredicate::eq, high, i32(0));
   return select(fits, toI32(x), i32(-1));
+}
+
+void KernelBody::leaveFirstBank() {
+  constexpr int64_t kBank = 256, kLongest = 32;
+  std::string clobbers;
+  for (int64_t first = 0; first < kBank; first += kLongest)
+    clobbers +=
+        (first == 0 ? "" : ",") +
+        llvm::formatv("~{{v[{0}:{1}]}", first, first + kLongest - 1).str();
+  // Or a matrix instruction with its scales comes behind it.
+  b.create<ROCDL::SchedBarrier>(0);
+  emitNothing(b, TypeRange(), ValueRange(), clobbers);
+  b.create<ROCDL::SchedBarrier>(0);
 }
 
 void KernelBody::keepLoadsAbove() {

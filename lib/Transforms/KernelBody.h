@@ -147,6 +147,11 @@ protected:
   /// and nothing is carried here in registers.
   Value laneHere();
 
+  /// What is alive here is not in the first 256 registers, neither here nor
+  /// before: LLVM gives those to the widest values, and then spills others that
+  /// can be nowhere else, the scales of matrix instructions.
+  void leaveFirstBank();
+
   /// Keeps the loads before it there: LLVM moves one whose value goes into the
   /// next iteration of a loop to where that uses it, unless a write to memory
   /// comes in between.
