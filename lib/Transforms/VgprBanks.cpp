@@ -68,8 +68,8 @@ static size_t countDestinations(StringRef name, StringRef modifiers) {
                                              "ds_permute", "ds_swizzle"})
                ? 1
                : 0;
-  if (isAnyOf({"v_add_co", "v_sub_co", "v_subrev_co", "v_div_scale", "v_mad_co",
-               "v_swap"}))
+  if (isAnyOf(
+          {"v_add_co", "v_sub_co", "v_subrev_co", "v_div_scale", "v_mad_co"}))
     return 2;
   return 1;
 }

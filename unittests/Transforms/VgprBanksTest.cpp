@@ -59,6 +59,7 @@ TEST_F(VgprBanksTest, KeepsWhatIsRight) {
       "/*v260*/, v5 /*v517*/, v6\n"
       "\tv_wmma_scale_f32_16x16x128_f8f6f4 v[0:7] /*v[256:263]*/, v[8:15] "
       "/*v[520:527]*/, v[16:31], 0, v87, v81\n");
+  expectKept("\ts_set_vgpr_msb 0x41\n\tv_swap_b32 v1 /*v257*/, v2 /*v258*/\n");
   // The immediate form of setreg sets banks as well, dst first.
   expectKept("\ts_setreg_imm32_b32 hwreg(HW_REG_WAVE_MODE, 25, 1), 0x1001\n"
              "\tv_mov_b32_e32 v1 /*v257*/, 0\n");
